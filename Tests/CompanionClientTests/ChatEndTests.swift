@@ -152,4 +152,10 @@ import Testing
         #expect(last.elements.map(\.id) == ["m-1", "m-2", "m-3"])
         #expect(last.retained <= 2 * MessagePages.pageSize)
     }
+
+    @Test func `messages whose ids only look the same are two`() {
+        var last = LastMessages(capacity: 3)
+        last.append(Self.messages("caf\u{E9}", 1) + Self.messages("cafe\u{301}", 1))
+        #expect(last.elements.count == 2)
+    }
 }

@@ -122,4 +122,10 @@ import Testing
         #expect(isNew == [true, true, false, true, false, false, true])
         #expect(recent.count == 2)
     }
+
+    @Test func `ids that only look the same are two`() {
+        var recent = RecentIdentifiers(capacity: 2)
+        let isNew = ["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"].map { recent.insert($0) }
+        #expect(isNew == [true, true, false])
+    }
 }

@@ -61,4 +61,16 @@ import Testing
             #expect(try await client.mergedProjects().map(\.id) == ["p-web", "p-api", "default-project"])
         }
     }
+
+    @Test func `chats of merged projects whose ids only look the same are two`() async throws {
+        try await withPeers { mac, client async throws in
+            mac.change {
+                for (id, project) in [("caf\u{E9}", "p-web"), ("cafe\u{301}", "p-web-2")] {
+                    $0.chats.append(CompanionChat(id: id, projectId: project, title: "t", lastUpdatedAt: nil))
+                }
+            }
+            let projects = try await client.mergedProjects()
+            #expect(try await client.chats(of: projects[0]).count == 4)
+        }
+    }
 }

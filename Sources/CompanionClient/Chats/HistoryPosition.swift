@@ -65,13 +65,13 @@ extension ChatBrowsing {
         after position: HistoryPosition,
         from cursor: String?
     ) async throws -> [CompanionMessage]? {
-        let known = Set(position.identifiers)
+        let known = Set(position.identifiers.map(ByteText.init))
         var isBehind = known.isEmpty
         var new: [CompanionMessage] = []
         var pages = MessagePages(from: cursor)
         while let page = try await pages.fetch(from: self, chatID: chatID) {
             for message in page.new {
-                if known.contains(message.id) {
+                if known.contains(ByteText(message.id)) {
                     isBehind = true
                     new.removeAll()
                 } else if isBehind {

@@ -82,8 +82,8 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
     /// Records which stored messages were shown.
     package mutating func saw(_ identities: [String], in id: String) {
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
-        let known = Set(sessions[index].seen)
-        let new = identities.filter { !known.contains($0) }
+        let known = Set(sessions[index].seen.map(ByteText.init))
+        let new = identities.filter { !known.contains(ByteText($0)) }
         sessions[index].seen = (sessions[index].seen + new).suffix(Self.longestMemory)
     }
 

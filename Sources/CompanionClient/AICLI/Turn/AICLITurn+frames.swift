@@ -79,7 +79,7 @@ extension AICLITurn {
 
     /// All stored messages have arrived: shows them in the order in which they were first sent, then continues.
     mutating func drained(at moment: Moment) -> [Action] {
-        let messages = kept.filter { frame in frame.identity.map { !seen.contains($0) } ?? true }
+        let messages = kept.filter { frame in frame.identity.map { !seen.contains(ByteText($0)) } ?? true }
             .enumerated()
             .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
             .map(\.element)
@@ -88,7 +88,7 @@ extension AICLITurn {
         phase = .answering
         var actions: [Action] = []
         let identities = messages.compactMap { $0.isQueued ? $0.identity : nil }
-        seen.formUnion(identities)
+        seen.formUnion(identities.map(ByteText.init))
         if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
         for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
         guard phase != .ended else { return actions }

@@ -96,12 +96,14 @@ package struct AICLITurn: Sendable {
     var isWelcome = false
     /// The session, and which of its stored messages were shown earlier.
     var sessionID: String?
-    var seen: Set<String>
+    var seen: Set<ByteText>
     var recent = RecentIdentifiers(capacity: 4096)
     /// Frames that arrive while the stored messages are awaited.
     var kept: [AICLIFrame] = []
     /// The prompt was sent on a connection.
     var isPrompted = false
+    /// Something of its answer has arrived, so the host has received it.
+    var isBegun = false
     /// The connection on which it was sent is gone.
     var isFollowing = false
     /// A connection broke while a reply was awaited.
@@ -149,7 +151,7 @@ package struct AICLITurn: Sendable {
         self.allowedTools = allowedTools
         self.configuration = configuration
         sessionID = session?.id
-        seen = Set(session?.seen ?? [])
+        seen = Set((session?.seen ?? []).map(ByteText.init))
         backoff = AICLIBackoff(tries: configuration.tries, random: configuration.random)
     }
 

@@ -49,8 +49,8 @@ package struct PolledEvents: EventReporting {
     private struct Snapshot: Equatable {
         var device: ConnectedCompanionDevice?
         /// When each project and chat was last changed.
-        var projects: [String: Date] = [:]
-        var chats: [String: [String: Date]] = [:]
+        var projects: [ByteText: Date] = [:]
+        var chats: [ByteText: [ByteText: Date]] = [:]
     }
 
     package func run(
@@ -85,18 +85,23 @@ package struct PolledEvents: EventReporting {
         var snapshot = Snapshot(device: try await client.status().connectedDevice)
         for project in try await client.projects() {
             let changed = project.lastUpdatedAt ?? .distantPast
-            snapshot.projects[project.id] = changed
-            if let chats = last?.chats[project.id], last?.projects[project.id] == changed {
-                snapshot.chats[project.id] = chats
+            let id = ByteText(project.id)
+            snapshot.projects[id] = changed
+            if let chats = last?.chats[id], last?.projects[id] == changed {
+                snapshot.chats[id] = chats
             } else {
                 let chats = try await client.chats(projectID: project.id)
-                snapshot.chats[project.id] = Dictionary(
-                    chats.map { ($0.id, $0.lastUpdatedAt ?? .distantPast) },
+                snapshot.chats[id] = Dictionary(
+                    chats.map { (ByteText($0.id), $0.lastUpdatedAt ?? .distantPast) },
                     uniquingKeysWith: max
                 )
             }
         }
         return snapshot
+    }
+
+    private func sorted(_ dates: [ByteText: Date]) -> [(key: ByteText, value: Date)] {
+        dates.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
     }
 
     private func changes(from old: Snapshot, to new: Snapshot) -> [LiveEvent] {
@@ -110,11 +115,10 @@ package struct PolledEvents: EventReporting {
                 events.append(LiveEvent(.deviceConnected, at: now, deviceId: come.id, deviceName: come.name))
             }
         }
-        for (project, changed) in new.projects.sorted(by: { $0.key < $1.key }) where old.projects[project] != changed {
-            events.append(LiveEvent(.projectChanged, at: now, projectId: project))
-            for (chat, changed) in (new.chats[project] ?? [:]).sorted(by: { $0.key < $1.key })
-            where old.chats[project]?[chat] != changed {
-                events.append(LiveEvent(.chatChanged, at: now, projectId: project, chatId: chat))
+        for (project, changed) in sorted(new.projects) where old.projects[project] != changed {
+            events.append(LiveEvent(.projectChanged, at: now, projectId: project.text))
+            for (chat, changed) in sorted(new.chats[project] ?? [:]) where old.chats[project]?[chat] != changed {
+                events.append(LiveEvent(.chatChanged, at: now, projectId: project.text, chatId: chat.text))
             }
         }
         return events

@@ -8,7 +8,7 @@ package struct StreamedTurns: TurnRunning {
     private let deviceID: String
     private let now: @Sendable () -> Date
     /// The end of each chat's history when its last turn began.
-    private let positions = NIOLockedValueBox<[String: HistoryPosition]>([:])
+    private let positions = NIOLockedValueBox<[ByteText: HistoryPosition]>([:])
 
     /// - Parameter deviceID: This device's id at the host.
     package init(client: CompanionAPIClient, deviceID: String, now: @escaping @Sendable () -> Date) {
@@ -46,14 +46,14 @@ package struct StreamedTurns: TurnRunning {
                 client: client,
                 chatID: chatID,
                 request: ContinueChatRequest(request),
-                position: positions.withLockedValue { $0[chatID] } ?? .start,
+                position: positions.withLockedValue { $0[ByteText(chatID)] } ?? .start,
                 clock: client.clock,
                 willSend: { try journal?.begin() },
                 answered: { if journal != nil { emit(.status("The host has the prompt.")) } }
             )
             for try await output in turn.run() {
                 if case .finished(let summary) = output {
-                    positions.withLockedValue { $0[chatID] = summary.position }
+                    positions.withLockedValue { $0[ByteText(chatID)] = summary.position }
                 }
                 emit(output)
             }

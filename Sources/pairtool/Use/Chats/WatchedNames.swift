@@ -5,11 +5,11 @@ import FoundationEssentials
 /// What people call the chats, projects and devices that events name by their ids.
 actor WatchedNames {
     private let session: HostSession
-    private var chats: [String: String] = [:]
+    private var chats: [ByteText: String] = [:]
     private var projects: [MergedProject] = []
-    private var devices: [String: String] = [:]
+    private var devices: [ByteText: String] = [:]
     /// When each list was read last.
-    private var readAt: [String: Date] = [:]
+    private var readAt: [ByteText: Date] = [:]
 
     /// A list is not read again sooner: many events may come at once.
     private static let pause = 2.0
@@ -20,8 +20,8 @@ actor WatchedNames {
 
     /// - Parameter isChanged: Whether it may have another title now.
     func chat(_ id: String, in projectID: String?, isChanged: Bool) async -> String {
-        if isChanged || chats[id] == nil { await readChats(of: projectID) }
-        return chats[id] ?? "chat \(id.shortID)"
+        if isChanged || chats[ByteText(id)] == nil { await readChats(of: projectID) }
+        return chats[ByteText(id)] ?? "chat \(id.shortID)"
     }
 
     func project(_ id: String, isChanged: Bool) async -> String {
@@ -32,9 +32,9 @@ actor WatchedNames {
     /// The device's name. A device that was revoked is no longer listed, but may have been named before.
     func device(of event: LiveEvent) async -> String? {
         guard let id = event.deviceId else { return event.deviceName }
-        if let name = event.deviceName { devices[id] = name }
-        if devices[id] == nil { await readDevices() }
-        return devices[id] ?? "device \(id.shortID)"
+        if let name = event.deviceName { devices[ByteText(id)] = name }
+        if devices[ByteText(id)] == nil { await readDevices() }
+        return devices[ByteText(id)] ?? "device \(id.shortID)"
     }
 
     // MARK: The host's lists. If the host does not tell them, events are shown with ids.
@@ -44,7 +44,7 @@ actor WatchedNames {
     }
 
     private func isDue(_ list: String) -> Bool {
-        let now = session.context.now()
+        let (now, list) = (session.context.now(), ByteText(list))
         guard now.timeIntervalSince(readAt[list] ?? .distantPast).magnitude >= Self.pause else { return false }
         readAt[list] = now
         return true
@@ -52,7 +52,7 @@ actor WatchedNames {
 
     private func readDevices() async {
         guard isDue("devices"), let listed = try? await session.offer.devices?.devices() else { return }
-        for device in listed { devices[device.id] = device.name }
+        for device in listed { devices[ByteText(device.id)] = device.name }
     }
 
     private func readProjects() async {
@@ -67,7 +67,7 @@ actor WatchedNames {
         guard isDue("chats \(project?.id ?? "")") else { return }
         for item in (try? await session.chats(in: project.map { [$0] } ?? projects)) ?? []
         where !item.chat.title.isEmpty {
-            chats[item.chat.id] = "“\(item.chat.title)” in \(item.project.project.name)"
+            chats[ByteText(item.chat.id)] = "“\(item.chat.title)” in \(item.project.project.name)"
         }
     }
 }

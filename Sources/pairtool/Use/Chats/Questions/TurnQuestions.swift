@@ -5,6 +5,9 @@ import NIOConcurrencyHelpers
 
 /// Answers the questions of a host's agent while its turn runs: by what the command line allows, or by asking the user.
 final class TurnQuestions: Sendable {
+    /// Ends when a question needs no answer any more.
+    private typealias Wait = (end: AsyncStream<Never>, over: AsyncStream<Never>.Continuation)
+
     private let session: HostSession
     /// Names or kinds of tools to say yes to; nil says yes to all.
     private let allowedTools: [String]?
@@ -14,8 +17,7 @@ final class TurnQuestions: Sendable {
     private let asked: AsyncStream<QuestionNotice>
     private let ask: AsyncStream<QuestionNotice>.Continuation
     /// What ends when a question needs no answer any more.
-    private let open = NIOLockedValueBox<[String: (end: AsyncStream<Never>, over: AsyncStream<Never>.Continuation)]>([:]
-    )
+    private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
     init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool) {
         (self.session, self.allowedTools, self.deniesRest) = (session, allowedTools, deniesRest)
@@ -41,23 +43,23 @@ final class TurnQuestions: Sendable {
         switch notice.phase {
         case .asked:
             let (end, over) = AsyncStream.makeStream(of: Never.self)
-            open.withLockedValue { $0[notice.id] = (end, over) }
+            open.withLockedValue { $0[ByteText(notice.id)] = (end, over) }
             ask.yield(notice)
-        case .decided: open.withLockedValue { $0[notice.id] }?.over.finish()
+        case .decided: open.withLockedValue { $0[ByteText(notice.id)] }?.over.finish()
         case .continued: break
         }
     }
 
     /// Answers a question, unless somebody else does.
     private func answer(_ notice: QuestionNotice) async {
-        guard let end = open.withLockedValue({ $0[notice.id]?.end }) else { return }
+        guard let end = open.withLockedValue({ $0[ByteText(notice.id)]?.end }) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in await decide(notice) }
             group.addTask { for await _ in end {} }
             await group.next()
             group.cancelAll()
         }
-        open.withLockedValue { _ = $0.removeValue(forKey: notice.id) }
+        open.withLockedValue { _ = $0.removeValue(forKey: ByteText(notice.id)) }
     }
 
     /// The kinds of tools of the Agent Client Protocol.

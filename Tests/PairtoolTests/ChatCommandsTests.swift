@@ -93,6 +93,18 @@ import Testing
         }
     }
 
+    @Test("A path, two slashes or a space in front make a prompt of what begins with a slash; one word is a command")
+    func slashes() async throws {
+        try await chat("/home/x: no such file", " /help me", "//usr is full", "/etc/hosts", "/nothing here", "/help") {
+            result,
+            mac,
+            _ in
+            #expect(prompts(mac) == ["/home/x: no such file", "/help me", "/usr is full", "/etc/hosts"])
+            #expect(result.err.contains("There is no command /nothing."), "\(result)")
+            #expect(result.err.contains("//TEXT"), "\(result)")
+        }
+    }
+
     @Test("/chats lists the chats and continues one; /new begins another; /model is checked at once")
     func switching() async throws {
         try await chat(

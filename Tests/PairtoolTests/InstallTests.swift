@@ -40,6 +40,7 @@ import Testing
                 result.out.contains(
                     "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" auto --keep $PAIRTOOL_AUTO_OPTIONS\n"
                         + "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" host $PAIRTOOL_HOST_OPTIONS\n"
+                        + "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" watch --all-hosts --quiet\n"
                 )
             )
             #expect(result.out.contains("Kept: your keys, records and settings"))

@@ -82,6 +82,38 @@ import Testing
         }
     }
 
+    @Test("What waits for a host goes out when the host is back, and the next prompt of the chat when that is answered")
+    func outbox() async throws {
+        try await withPairedUser { user, mac, _ in
+            #expect(await user.run("chats").status == 0)
+            let words = ["watch", "--all-hosts", "--interval", "0.02", "--json"]
+            let (_, result) = try await user.follow(words) { watch in
+                try await looked(at: mac)
+                mac.change { $0.faults = [FakeMacFault(.close)] }
+                _ = try await watch.events.first("interrupted")
+                for prompt in ["one", "two"] {
+                    #expect(await user.run("send", "c-login", prompt, "--queue").status == 0)
+                }
+                mac.change { $0.faults = [] }
+                let path = "/companion/chats/c-login/continue"
+                try await mac.asked("POST", path, times: 1)
+                while mac.messages(of: "c-login").last?.role != .assistant {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+                mac.change { script in
+                    let now = FakeMacScript.epoch + 3600
+                    for index in script.projects.indices { script.projects[index].lastUpdatedAt = now }
+                    for index in script.chats.indices { script.chats[index].lastUpdatedAt = now }
+                }
+                try await mac.asked("POST", path, times: 2)
+                try watch.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+            #expect(mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text) == ["one", "two"])
+        }
+    }
+
     @Test("status --watch tells who is connected, and whether the host is there")
     func status() async throws {
         try await withPairedUser { user, mac, off in

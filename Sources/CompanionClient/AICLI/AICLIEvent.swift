@@ -30,6 +30,15 @@ package indirect enum AICLIEvent: Sendable, Hashable {
     /// A type that this version does not know.
     case unknown(String)
 
+    /// Whether the agent is at work on a prompt, or was.
+    var isOfAnswer: Bool {
+        switch self {
+        case .text, .tool, .toolResult, .permission, .answer, .result: true
+        case .several(let events): events.contains(where: \.isOfAnswer)
+        case .welcome, .connected, .pong, .failure, .sessionStarted, .status, .nothing, .unknown: false
+        }
+    }
+
     package init(_ frame: AICLIFrame) {
         let data = frame.data
         switch frame.type {

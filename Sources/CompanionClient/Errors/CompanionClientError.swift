@@ -103,8 +103,8 @@ package struct CompanionClientError: Error, Sendable {
     package var isCut = false
     /// The next step, if the code alone does not say it: an action or a command.
     package var advice: String?
-    /// The id under which the prompt waits in the outbox, if it does.
-    package var waitsAs: String?
+    /// Whether the request was looked for at the host and not found: it may be on its way still.
+    package var mayStillArrive = false
     package var underlying: (any Error)?
     package let location: SourceLocation
 
@@ -128,6 +128,11 @@ package struct CompanionClientError: Error, Sendable {
         self.underlying = underlying
         self.location = SourceLocation(fileID: fileID, line: line)
     }
+}
+
+extension CompanionClientError {
+    /// Whether the host has not got the request, and will not get it later.
+    package var isCertainlyNotSent: Bool { delivery == .notSent && !mayStillArrive }
 }
 
 extension CompanionClientError: CustomStringConvertible {

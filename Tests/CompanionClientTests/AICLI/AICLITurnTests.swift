@@ -49,7 +49,21 @@ import Testing
         bench.lose()
         bench.welcome()
         bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
-        #expect(bench.error?.code == .streamInterrupted && bench.error?.delivery == .answered && bench.prompts == 1)
+        #expect(bench.error?.code == .streamInterrupted && bench.error?.delivery == .unknown && bench.prompts == 1)
+    }
+
+    @Test("A host whose answer had begun has the prompt; one that broke before may have it", arguments: [false, true])
+    func begunBeforeBreak(_ hasBegun: Bool) {
+        var bench = AICLIBench()
+        bench.run()
+        if hasBegun {
+            bench.frame(#"{"type":"streamChunk","data":{"sessionId":"s1","chunk":{"type":"text","content":"Half."}}}"#)
+        }
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verified(.unknown, sessionID: "s1"))
+        #expect(bench.error?.code == .streamInterrupted && bench.prompts == 1)
+        #expect(bench.error?.delivery == (hasBegun ? .answered : .unknown))
     }
 
     @Test("A session that is gone is replaced by a new one, and the user is told")

@@ -79,7 +79,7 @@ import Testing
             #expect(denied.status == 0 && denied.err.contains("Denied: Run rm?"), "\(denied)")
             #expect(!denied.err.contains("The agent asks"), "\(denied)")
             server.change { $0.faults = [.resetBeforeWelcome] }
-            #expect(await user.run(["send", "web", "later"] + options).status == 10)
+            #expect(await user.run(["send", "web", "later", "--queue"] + options).status == 0)
             let late = await user.run("outbox", "send", "--plain", stdin: "y\n", terminal: true)
             #expect(late.status == 0 && late.err.contains("Denied: Run rm?"), "\(late)")
             #expect(!late.err.contains("The agent asks"), "\(late)")
@@ -279,79 +279,7 @@ import Testing
         }
     }
 
-    // MARK: Prompts that wait, and sessions
-
-    @Test("A prompt for a host that is off waits, is listed, and goes out once")
-    func outbox() async throws {
-        try await withPaired { server, user in
-            server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
-            let first = await user.run("send", "web", "one", "--json")
-            #expect(first.status == 10 && first.err.contains("pairtool outbox send"), "\(first)")
-            _ = await user.run("send", "api", "two")
-            let waiting = try await user.run("aicli", "outbox", "--json").json
-            #expect(waiting.compactMap { $0["prompt"]?.string } == ["one", "two"])
-            let id = try #require(waiting.last?["id"]?.string)
-            #expect(await user.run("aicli", "outbox", "remove", id).status == 0)
-            let sent = await user.run("aicli", "outbox", "send")
-            #expect(sent.status == 0 && sent.out == "You said: one\n", "\(sent)")
-            #expect(server.prompts == ["one"])
-            #expect(await user.run("aicli", "outbox").status == 3)
-            #expect(await user.run("aicli", "outbox", "retry", "nothing").status == 3)
-        }
-    }
-
-    @Test("A host that is switched off and comes back gets what was written meanwhile, once and in order")
-    func switchedOff() async throws {
-        try await Sandbox.with { user in
-            var script = FakeAICLIScript()
-            let port = try await withFakeAICLI(script) { server in
-                script.token = server.token
-                try await user.pair(server)
-                #expect(await user.run("send", "web", "zero").status == 0)
-                return server.port
-            }
-            for (prompt, chat) in [("one", "web"), ("two", "api"), ("2b", "web")] {
-                let result = await user.run("send", chat, prompt)
-                #expect(result.status == 10 && result.err.contains("waits here"), "\(result)")
-            }
-            // At a terminal, what is drawn must not hide why it failed.
-            let failed = await user.run(["aicli", "outbox", "send"], terminal: true)
-            #expect(failed.status == 10 && failed.err.contains("pairtool: "), "\(failed)")
-            try await withFakeAICLI(script, port: port) { server in
-                let result = await user.run("send", "web", "three")
-                #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")
-                #expect(server.prompts == ["one", "two", "2b", "three"])
-                #expect(result.err.contains("Its answer: You said: two"), "\(result)")
-                #expect(await user.run("aicli", "outbox").status == 3)
-            }
-        }
-    }
-
-    @Test("A prompt that fails at the host does not hold up those behind it")
-    func failedWaiting() async throws {
-        try await Sandbox.with { user in
-            var script = Self.script(FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 2)]))
-            script.projects.append(.init("gone", "/gone"))
-            let port = try await withFakeAICLI(script) { server in
-                script.token = server.token
-                try await user.pair(server)
-                #expect(await user.run("projects").status == 0)
-                return server.port
-            }
-            for (prompt, chat) in [("one", "web"), ("lost", "gone"), ("two", "web")] {
-                #expect(await user.run("send", chat, prompt, "--queue").status == 0)
-            }
-            script.projects.removeLast()
-            try await withFakeAICLI(script, port: port) { server in
-                let sent = await user.run("outbox", "send")
-                #expect(sent.status != 0 && sent.out == "You said: two\n", "\(sent)")
-                #expect(server.prompts == ["one", "two"])
-                let left = try await user.run("outbox", "--json").json
-                #expect(left.map { $0["prompt"] } == [.text("lost")], "\(left)")
-                #expect(left.map { $0["state"] } == [.text("refused")], "\(left)")
-            }
-        }
-    }
+    // MARK: Sessions
 
     @Test("A session ends by its project's name or id, which makes room; new session begins another one")
     func endAndBegin() async throws {

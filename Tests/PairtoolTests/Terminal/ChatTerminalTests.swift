@@ -1,6 +1,8 @@
+import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Testing
 
 @testable import pairtool
@@ -83,6 +85,94 @@ import Testing
                     #expect(mac.prompts == 1)
                 }
                 #expect(mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text) == ["hello"])
+            }
+        }
+    }
+
+    @Test("A prompt that the host may get yet is kept as uncertain, and sent again only if the user says so")
+    func keptUncertain() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await user.atTerminal(["chat", "c-login"]) { terminal in
+                    try await terminal.shows("› ")
+                    mac.change { $0.faults = [FakeMacFault(.reset, on: "/companion/chats/c-login/continue")] }
+                    try await terminal.type("hello\r")
+                    try await terminal.shows("may still get the prompt. Keep it")
+                    try await terminal.type("y\r")
+                    try await terminal.shows("and is marked uncertain")
+                    try await terminal.shows("› ")
+                    mac.change { $0.faults = [] }
+                    try await terminal.type("/retry\r")
+                    try await terminal.shows("may run twice")
+                    try await terminal.type("n\r")
+                    try await terminal.shows("› ")
+                    try await terminal.type("\u{4}")
+                    #expect(try await terminal.status == 0)
+                }
+                #expect(await user.run("projects").status == 0)
+                let waiting = try await user.run("outbox", "--json").json
+                #expect(waiting.map { $0["state"] } == [.text("uncertain")])
+                #expect(mac.prompts == 1)
+            }
+        }
+    }
+
+    @Test("A prompt that cannot be kept comes back to be changed, and the chat goes on")
+    func fullOutbox() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let host = try #require(try PairedHostStore(directory: user.data).load().hosts.first)
+                let path = "\(user.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json"
+                try OutboxStore(path: path).update { outbox in
+                    while let added = outbox.add("x", in: "", allowedTools: nil, at: .now) {
+                        outbox.refuse(added.id, because: "no")
+                    }
+                }
+                try await user.atTerminal(["chat", "c-login", "--no-history"]) { terminal in
+                    try await terminal.shows("› ")
+                    mac.change { $0.faults = [FakeMacFault(.close)] }
+                    try await terminal.type("hello\r")
+                    try await terminal.shows("Keep the prompt")
+                    try await terminal.type("y\r")
+                    try await terminal.shows("too many prompts wait")
+                    try await terminal.shows("› hello")
+                    mac.change { $0.faults = [] }
+                    try await terminal.type(" again\r")
+                    try await terminal.shows("You said: hello again")
+                    try await terminal.shows("› ")
+                    try await terminal.type("\u{4}")
+                    #expect(try await terminal.status == 0)
+                }
+            }
+        }
+    }
+
+    @Test("What is typed while an answer is drawn is not shown in it, and what is typed after it is")
+    func typedDuringSend() async throws {
+        var script = FakeMacScript()
+        script.turns = [
+            FakeMacTurn(steps: [.frame(FakeMacTurn.text("begun")), .hold("turn"), .store, .end], answer: "begun, done")
+        ]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await user.atTerminal(["send", "c-login", "hello"]) { terminal in
+                    try await terminal.shows("begun")
+                    try await mac.reached("turn")
+                    try await terminal.type("junk\n\u{3}")
+                    let shown = try await terminal.shows("Stopped waiting.")
+                    #expect(!shown.contains("junk"), "\(shown)")
+                    #expect(try await terminal.status == 130)
+                    #expect(try await terminal.echoesAtEnd)
+                }
+                mac.release("turn")
+                try await user.atTerminal(["send", "c-login", "hello"]) { terminal in
+                    try await terminal.shows("You said: hello")
+                    #expect(try await terminal.status == 0)
+                    #expect(try await terminal.echoesAtEnd)
+                }
             }
         }
     }

@@ -3,6 +3,7 @@ import CompanionWire
 extension AICLITurn {
     /// Shows an event of the session.
     mutating func show(_ event: AICLIEvent, at moment: Moment) -> [Action] {
+        if isPrompted, event.isOfAnswer { isBegun = true }
         switch event {
         case .text(let text):
             answered = nil

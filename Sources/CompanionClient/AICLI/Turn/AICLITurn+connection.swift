@@ -49,7 +49,7 @@ extension AICLITurn {
         CompanionClientError(
             .streamInterrupted,
             "\(what) The prompt was not sent again; the session goes on with the next one.",
-            delivery: .answered,
+            delivery: isBegun ? .answered : .unknown,
             underlying: cause
         )
     }
@@ -124,7 +124,7 @@ extension AICLITurn {
             let error = CompanionClientError(
                 .timedOut,
                 "The host did not open a session within \(configuration.reply.forPeople).",
-                delivery: isPrompted ? .answered : .notSent
+                delivery: delivery
             )
             return end(.fail(isPrompted ? interrupted(error.message, error) : error))
         case .draining: return drained(at: moment)
@@ -144,7 +144,8 @@ extension AICLITurn {
     private func silent() -> CompanionClientError {
         CompanionClientError(
             .timedOut,
-            "The agent was silent for \(configuration.silence.forPeople). It may still be working."
+            "The agent was silent for \(configuration.silence.forPeople). It may still be working.",
+            delivery: isBegun ? .answered : .unknown
         )
     }
 }

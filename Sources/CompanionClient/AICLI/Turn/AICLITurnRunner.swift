@@ -217,7 +217,7 @@ extension AICLITurnRunner {
             let text = "The answer did not arrive. \(why)"
             _ = await messages.say(.system, text, at: now(), in: turn.workingDirectory)
         }
-        guard let waiting, isOut, let failure,
+        guard let waiting, isOut, let failure, failure.delivery == .answered,
             ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)
         else { return }
         // The host refused the prompt or failed to answer it, so it is not sent again.

@@ -192,12 +192,14 @@ package struct TurnRecovery: Sendable {
     }
 
     private func notTaken() -> CompanionClientError {
-        CompanionClientError(
+        var error = CompanionClientError(
             .unreachable,
-            "The host did not take the prompt: the connection failed first. It was not sent again.",
+            "The connection failed, and the chat does not have the prompt. It was not sent again.",
             delivery: .notSent,
             underlying: cause
         )
+        error.mayStillArrive = true
+        return error
     }
 
     private func gaveUp(after error: CompanionClientError?, elapsed: Duration) -> CompanionClientError {

@@ -95,7 +95,8 @@ final class CancellableTurn: Sendable {
             } catch  where !Task.isCancelled {
                 await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
                 session.output.report(CommandError(describing: error))
-                throw CancellationError()
+                session.output.say("Still waiting for the answer. Ctrl-C stops waiting for it.")
+                isWanted = false
             }
         }
         return .notCancelled

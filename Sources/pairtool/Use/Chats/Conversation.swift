@@ -111,12 +111,8 @@ struct Conversation: Sendable {
         if !images.isEmpty { try checkTakesImages() }
         // If this prompt gets no answer, that to the one before is not the last one.
         lastAnswer = ""
-        do {
-            try await makeChat(for: prompt)
-            isPrepared = true
-        } catch let error as CompanionClientError {
-            throw keeping(prompt, after: error)
-        }
+        try await makeChat(for: prompt)
+        isPrepared = true
     }
 
     private mutating func makeChat(for prompt: String) async throws {
@@ -135,32 +131,7 @@ struct Conversation: Sendable {
     mutating func send(_ prompt: String, begun: (String) -> Void = { _ in }) async throws {
         if !isPrepared { try await prepare(for: prompt) }
         isPrepared = false
-        do {
-            try await run(prompt, begun: begun)
-        } catch let error as CompanionClientError {
-            throw keeping(prompt, after: error)
-        }
-    }
-
-    /// Keeps a prompt that could not be sent, if the answers of the host have to be read: such prompts wait without
-    /// being asked to.
-    ///
-    /// - Returns: The error, with what became of the prompt.
-    private func keeping(_ prompt: String, after error: CompanionClientError) -> CompanionClientError {
-        guard session.host.family.behavior.queuing == .untilAnswered, error.delivery == .notSent,
-            HostOptions.isOutOfReach(error)
-        else { return error }
-        var error = error
-        do {
-            let kept = try session.queue(prompt, in: self)
-            error.message += " The prompt waits here as \(kept.id), and goes out before the next one."
-            error.advice = "once the host is back: pairtool outbox send"
-            error.waitsAs = kept.id
-        } catch let failure {
-            error.message += " It was not kept: \(CommandError(describing: failure).message)."
-            error.advice = "pairtool outbox"
-        }
-        return error
+        try await run(prompt, begun: begun)
     }
 
     private mutating func run(_ prompt: String, begun: (String) -> Void) async throws {

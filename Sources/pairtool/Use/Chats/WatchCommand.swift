@@ -13,6 +13,8 @@ struct WatchCommand: AsyncParsableCommand {
             it missed. A legacy host is polled every few seconds, and shows only which device is connected and which \
             projects and chats have changed.
 
+            What waits in the outbox is sent when its host is there or comes back, and tried again every minute.
+
             Examples:
               pairtool watch
               pairtool watch --json
@@ -41,10 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
-            await session.sendWaiting()
-            try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
-                await writer.write($0)
-            }
+            try await follow(session, writer, progress)
         }
     }
 
@@ -61,13 +60,43 @@ struct WatchCommand: AsyncParsableCommand {
                     host: session.host,
                     isOneOfSeveral: true
                 )
-                await session.sendWaiting()
-                try await session.events.run(
-                    every: interval.duration,
-                    progress: progress,
-                    patience: HostOptions.patience
-                ) { await writer.write($0) }
+                try await follow(session, writer, progress)
             }
+        }
+    }
+
+    /// The pause between two attempts to send what waits.
+    private static let pause = Duration.seconds(60)
+
+    /// Prints the events of a host until it is lost. Sends what waits for it now, when it is back, when one of its chats
+    /// can take another prompt, and from time to time.
+    private func follow(_ session: HostSession, _ writer: LiveWriter, _ progress: LiveProgress) async throws {
+        await session.sendWaiting()
+        let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { for await _ in occasions { await session.sendWaiting() } }
+            group.addTask {
+                while true {
+                    try await ContinuousClock().sleep(for: Self.pause)
+                    occasion.yield()
+                }
+            }
+            try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
+                await writer.write($0)
+                if $0.mayTakePrompts { occasion.yield() }
+            }
+        }
+    }
+}
+
+extension LiveEventStream.Output {
+    /// Whether the host may take a prompt now that it did not take before.
+    fileprivate var mayTakePrompts: Bool {
+        switch self {
+        case .resumed: true
+        case .event(let event): [.turnFinished, .chatChanged].contains(event.type)
+        case .interrupted: false
         }
     }
 }

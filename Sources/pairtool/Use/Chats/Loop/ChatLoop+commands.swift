@@ -41,7 +41,7 @@ extension ChatLoop {
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
         default:
             let near = NearestWord.of(words[0], in: ChatWords.commands).map { " Did you mean \($0)?" } ?? ""
-            session.output.say("There is no command \(words[0]).\(near) /help lists the commands.")
+            session.output.say("There is no command \(words[0]).\(near) /help lists the commands; // begins a prompt.")
             return .next(command)
         }
         return .next()

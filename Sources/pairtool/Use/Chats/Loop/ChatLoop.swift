@@ -83,16 +83,16 @@ struct ChatLoop {
             var text: String?
             while let line = try await readPrompt(text) {
                 text = nil
-                let prompt = line.trimmingWhitespace()
-                if prompt.isEmpty { continue }
+                let command = line.trimmingWhitespace()
+                if command.isEmpty { continue }
                 await prompts.remember(line)
-                if prompt.begins(with: "/") {
-                    switch try await obey(prompt) {
+                if let prompt = ChatWords.prompt(of: line) {
+                    text = try await answer(prompt, typed: line)
+                } else {
+                    switch try await obey(command) {
                     case .next(let changed): text = changed
                     case .quit: return
                     }
-                } else {
-                    text = try await answer(line)
                 }
             }
         }
@@ -159,12 +159,11 @@ extension ChatLoop {
     /// Sends what the user typed, with the files that it names.
     ///
     /// - Returns: What was typed, if it was not sent, to be changed; else nil.
-    private mutating func answer(_ line: String) async throws -> String? {
-        var prompt = line.trimmingWhitespace()
+    private mutating func answer(_ text: String, typed line: String) async throws -> String? {
+        var prompt = text
         // Files are sent only if somebody has seen what is sent.
         if session.context.canAsk {
             let attachments = PromptAttachments(context: session.context)
-            let text = prompt
             let attached = try await run("Stopped; nothing was sent.") { try await attachments.attach(to: text) }
             guard case .value(let whole?) = attached else { return line }
             prompt = whole
@@ -224,8 +223,12 @@ extension ChatLoop {
             return true
         case .value(nil): last?.isUncertain = false
         case .failed(let error as CompanionClientError) where error.delivery == .notSent:
-            (last, allowedOnce) = earlier
-            return try await queues(prompt, after: error)
+            allowedOnce = earlier.1
+            if error.isCertainlyNotSent { last = earlier.0 }
+            let isKept = try await queues(prompt, after: error)
+            if isKept || error.isCertainlyNotSent { return isKept }
+            // The host may get it yet, with what was allowed once.
+            allowedOnce = []
         case .stopped, .failed: break
         }
         if !conversation.images.isEmpty {
@@ -240,22 +243,32 @@ extension ChatLoop {
     ///
     /// - Returns: Whether it waits on this machine.
     private mutating func queues(_ prompt: String, after error: any Error) async throws -> Bool {
-        if let error = error as? CompanionClientError, error.waitsAs != nil {
-            // It is kept already, with what was allowed once.
-            allowedOnce = []
-            return true
-        }
         guard HostOptions.isOutOfReach(error), conversation.images.isEmpty,
             session.host.family.behavior.queuing != .none, session.context.canAsk
         else { return false }
         let name = TerminalText.line(session.host.name)
-        guard try await confirms("Keep the prompt, and send it once when \(name) is back?") else { return false }
+        let isUncertain = (error as? CompanionClientError)?.mayStillArrive == true
+        let question =
+            isUncertain
+            ? "\(name) may still get the prompt. Keep it, and send it again only if you say so?"
+            : "Keep the prompt, and send it once when \(name) is back?"
+        guard try await confirms(question) else { return false }
         // What was allowed once was allowed for this prompt.
         var kept = conversation
         kept.allowedTools = kept.allowedTools.map { $0 + allowedOnce }
+        do {
+            let waiting = try session.queue(prompt, in: kept, as: isUncertain ? .uncertain : .waiting)
+            let next =
+                isUncertain
+                ? " and is marked uncertain. To send it again: pairtool outbox send --again \(waiting.id)"
+                : waiting.needsSender(at: session.host)
+                    ? ". Once \(name) is back: pairtool outbox send" : ": pairtool outbox"
+            session.output.say("The prompt waits as \(waiting.id)\(next)")
+        } catch {
+            session.output.report(CommandError(describing: error))
+            return false
+        }
         allowedOnce = []
-        let waiting = try session.queue(prompt, in: kept)
-        session.output.say("The prompt waits as \(waiting.id): pairtool outbox")
         return true
     }
 

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// What can be typed in the interactive chat instead of a prompt.
 enum ChatWords {
     static let help = """
@@ -16,6 +18,7 @@ enum ChatWords {
         /auto [MODE]    show or set auto mode; off ends it
         /help           show this list
         /quit           end the chat (also Ctrl-D)
+        //TEXT          send a prompt that begins with a slash (a path such as /etc/hosts needs only one)
         @FILE           in a prompt: attach a text file of this machine, which is shown to you first
         Alt-Enter       begin another line (also \\ at the end of a line); a paste is one prompt
         Ctrl-R          search earlier prompts
@@ -27,6 +30,16 @@ enum ChatWords {
         "/new", "/chats", "/history", "/model", "/allow", "/image", "/edit", "/retry", "/copy", "/save", "/cancel",
         "/auto", "/help", "/quit",
     ]
+
+    /// The prompt that a line is; nil if the line is a command. A command is a slash and a word, at the beginning of the
+    /// line: a path, a second slash or a space before the slash make it a prompt.
+    static func prompt(of line: String) -> String? {
+        let text = line.trimmingWhitespace()
+        guard line.begins(with: "/") else { return text }
+        if text.begins(with: "//") { return String(text.unicodeScalars.dropFirst()) }
+        let word = text.utf8.dropFirst().prefix { $0 > UInt8(ascii: " ") }
+        return word.contains(UInt8(ascii: "/")) ? text : nil
+    }
 
     /// What follows `/allow TOOL`.
     static let scopes = ["once", "always", "off"]

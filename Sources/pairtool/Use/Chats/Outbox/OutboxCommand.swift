@@ -11,8 +11,9 @@ struct OutboxCommand: AsyncParsableCommand {
         discussion: """
             A prompt that was written while its host was away (pairtool send --queue) is sent once, when a command \
             reaches the host again. For a verified host, one with --allow-tool, --allow-all-tools or \
-            --deny-questions waits for pairtool outbox send, which answers the agent's questions. One that may have \
-            been sent already is marked “uncertain”. It is sent again only if you say so.
+            --deny-questions waits for pairtool outbox send, which answers the agent's questions. So does one for an \
+            AICLI server, which answers only the program that sent the prompt. One that may have been sent already is \
+            marked “uncertain”. It is sent again only if you say so.
 
             Examples:
               pairtool outbox

@@ -137,7 +137,7 @@ struct OutboxSender {
                     host: session.host,
                     output: output,
                     waitForEarlier: { begun in
-                        if mode == .leaving { throw ChatBusy() }
+                        if mode == .leaving { return try await requireIdle(chatID, since: begun, turns) }
                         try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { output.say($0) }
                     }
                 ) {
@@ -150,6 +150,25 @@ struct OutboxSender {
             output.say(TerminalText.line(what))
             return nil
         }
+    }
+
+    /// Looks once whether the host still answers an earlier prompt of the chat, and does not wait for that.
+    private func requireIdle(_ chatID: String, since begun: Date, _ turns: any TurnRunning) async throws {
+        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
+        let isIdle = try await withThrowingTaskGroup(of: Bool.self) { group in
+            defer { group.cancelAll() }
+            group.addTask {
+                // It says so when it begins to wait.
+                try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { _ in wait.yield() }
+                return true
+            }
+            group.addTask {
+                for await _ in waits { return false }
+                throw CancellationError()
+            }
+            return try await group.next() ?? false
+        }
+        guard isIdle else { throw ChatBusy() }
     }
 
     /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.
@@ -210,6 +229,8 @@ struct OutboxSender {
         var isOfPrompt = state == nil || error.code == .busy
         switch error.code {
         case _ where state == nil: break
+        // Whether the host has it is the user's to say.
+        case _ where state == .uncertain && (error.delivery == .unknown || error.code == .streamInterrupted): break
         case .hostError where error.delivery == .answered, .streamInterrupted where error.delivery == .answered:
             try store.update { $0.finish(waiting.id) }
             isOfPrompt = true
@@ -228,8 +249,7 @@ struct OutboxSender {
 extension CompanionClientError {
     /// Whether it is certain that the host has not got the prompt, and may take it another time.
     fileprivate var isRefusal: Bool {
-        // What was looked for in the chat and not found may still come.
-        if delivery == .notSent { return !(underlying is Self) }
+        if delivery == .notSent { return isCertainlyNotSent }
         let refusals: [Code] = [
             .notPaired, .superseded, .hostSignedOut, .busy, .revoked, .forbidden, .sessionExpired, .unsupportedVersion,
         ]
@@ -254,20 +274,20 @@ extension HostSession {
     /// that does.
     func sendWaiting() async {
         guard context.sendsWaiting, waitingCount() > 0, !Task.isCancelled else { return }
-        if host.family.behavior.queuing == .untilReceived {
-            do {
-                try await OutboxSender(self, .leaving).send()
-            } catch {
-                await LocalHistory.forget(host, ifRevokedBy: error, output)
-                guard !Task.isCancelled else { return }
-                return output.warn(CommandError(describing: error).adding("What waits for \(host.name) keeps waiting."))
-            }
-            guard waitingCount(where: { $0.needsSender(at: host) }) > 0 else { return }
+        do {
+            try await OutboxSender(self, .leaving).send()
+        } catch {
+            await LocalHistory.forget(host, ifRevokedBy: error, output)
+            guard !Task.isCancelled else { return }
+            let failure = CommandError(describing: error).adding("What waits for \(host.name) keeps waiting.")
+            // Hosts come into sight again and again.
+            if context.said.insert(failure.message) { output.warn(failure) }
+            return
         }
+        guard waitingCount(where: { $0.needsSender(at: host) }) > 0 else { return }
         let count = waitingCount()
         let prompts = count == 1 ? "1 prompt waits" : "\(count) prompts wait"
         let notice = TerminalText.line("\(prompts) for \(host.name): pairtool outbox send")
-        // Hosts come into sight again and again.
         if context.said.insert(notice) { output.say(notice) }
     }
 

@@ -72,11 +72,14 @@ extension WaitingPrompt {
     /// What tells its chat from others; empty if that is not known.
     var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
 
-    /// Whether its options hold only while the program that sent it waits for the answer: it answers what the agent of
-    /// a verified host asks.
+    /// Whether the program that sends it has to wait for the answer: because nobody else gets it, or to answer what the
+    /// agent of a verified host asks.
     func needsSender(at host: PairedHost) -> Bool {
-        host.trust == .verified && host.family.behavior.queuing == .untilReceived
-            && (deniesQuestions == true || allowedTools?.isEmpty != true)
+        switch host.family.behavior.queuing {
+        case .none: false
+        case .untilAnswered: true
+        case .untilReceived: host.trust == .verified && (deniesQuestions == true || allowedTools?.isEmpty != true)
+        }
     }
 
     /// The beginning of the prompt, for one line.
@@ -118,8 +121,13 @@ struct WaitingRow: Encodable {
 extension HostSession {
     /// Keeps a prompt on the disk until the host has it.
     ///
+    /// - Parameter state: `uncertain` if the host may get it yet, so that it is sent again only if the user says so.
     /// - Throws: ``CommandError`` if prompts for the host cannot wait, or too many wait already.
-    func queue(_ text: String, in conversation: Conversation) throws -> WaitingPrompt {
+    func queue(
+        _ text: String,
+        in conversation: Conversation,
+        as state: WaitingPrompt.State = .waiting
+    ) throws -> WaitingPrompt {
         try Self.requireQueue(of: host)
         let now = context.now()
         let kept = try outbox.update { outbox -> WaitingPrompt? in
@@ -139,6 +147,7 @@ extension HostSession {
                 prompt.model = conversation.model
                 prompt.deniesQuestions = conversation.deniesQuestions ? true : nil
                 prompt.commandID = UUID()
+                prompt.state = state
             }
             return outbox.prompts.last
         }

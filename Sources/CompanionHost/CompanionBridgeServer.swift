@@ -95,6 +95,7 @@ package final class CompanionBridgeServer: Service {
             clock: clock,
             timeout: configuration.questionTimeout,
             devicesMayAlways: configuration.devicesMayAlways,
+            catalog: catalog,
             events: sink,
             logger: logger
         )
@@ -152,7 +153,7 @@ package final class CompanionBridgeServer: Service {
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
-            events: sink,
+            events: sink.observed(by: questions.note),
             logger: logger,
             revocations: revocations,
             clock: clock,

@@ -1,4 +1,5 @@
 import CompanionHost
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Glibc
@@ -67,6 +68,36 @@ struct AdminTests {
         try await withAdmin(owner: geteuid() + 1) { _, client, _ in
             let error = await #expect(throws: AdminError.self) { try await client.send(AdminRequest(.status)) }
             #expect(error?.code == .notAllowed)
+        }
+    }
+
+    @Test("An agent of the host does not decide what it may do, and its attempt is in the audit")
+    func agent() async throws {
+        try await withTemporaryDirectory { state in
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: state))
+            try await withAdmin(configure: { $0.agent = .acp(launch) }) { host, client, path in
+                try await host.pair()
+                func ask(_ command: String, _ more: String = "") async throws -> String {
+                    let line = #"{"v":1,"command":"\#(command)"\#(more)}"#
+                    return try await host.ask("admin \(path) \(line)", model: "fake").answer
+                }
+                let refused = [
+                    ("answer", #","question":"q","approve":true"#), ("rule.remove", ""), ("pair", ""),
+                    ("rule.add", #","rule":{"id":0,"effect":"allow","kind":"execute"}"#), ("unlock", ""),
+                    ("permissions", #","device":"d","permissions":["approve"]"#),
+                ]
+                for (command, more) in refused {
+                    let answer = try await ask(command, more)
+                    #expect(answer.contains(#""code":"request.forbidden""#), "\(command): \(answer)")
+                    #expect(answer.contains("An agent of this host asks for this: only you may."), "\(answer)")
+                }
+                #expect(try await ask("rules").contains(#""rules":[]"#), "it may look")
+                let rows = try await client.send(AdminRequest(.audit)).audit?.filter { $0.kind == "agent.refused" }
+                #expect(rows?.map { $0.detail["command"]?.string } == refused.map { $0.0 })
+                var request = AdminRequest(.addRule)
+                request.rule = AgentRule(effect: .allow, kind: "execute")
+                #expect(try await client.send(request).rules?.count == 1, "the owner may")
+            }
         }
     }
 

@@ -43,8 +43,8 @@ struct AgentQuestionTests {
             )
         }
 
-        func ask() async -> AgentDecision {
-            await questions.ask(AgentQuestionTests.asked, turn: AgentQuestionTests.turn) { event in
+        func ask(_ asked: AgentQuestion = AgentQuestionTests.asked) async -> AgentDecision {
+            await questions.ask(asked, turn: AgentQuestionTests.turn) { event in
                 told.withLockedValue { $0.append(event) }
             }
         }
@@ -61,12 +61,15 @@ struct AgentQuestionTests {
     /// Runs a body while a question waits for its answer.
     private func withQuestion(
         timeout: Duration = .seconds(1800),
+        options: [AgentOption]? = nil,
         _ body: (QuestionsUnderTest, _ id: String, _ decision: Task<AgentDecision, Never>) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let tested = try QuestionsUnderTest(directory, timeout: timeout)
             defer { tested.database.close() }
-            let decision = Task { await tested.ask() }
+            var asked = Self.asked
+            if let options { asked.options = options }
+            let decision = Task { [asked] in await tested.ask(asked) }
             defer { decision.cancel() }
             try await body(tested, try await tested.asked(), decision)
         }
@@ -93,7 +96,7 @@ struct AgentQuestionTests {
                 return await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             let state = outcomes.contains("approved") ? "approved" : "rejected"
-            #expect(outcomes == [state, "Laptop was first: the question was \(state)"])
+            #expect(outcomes == [state, "Device “Laptop” was first: the question was \(state)"])
             #expect(await decision.value == .option(state == "approved" ? "y" : "n"))
             #expect(try await tested.questions.list(all: false).isEmpty)
             #expect(
@@ -103,7 +106,7 @@ struct AgentQuestionTests {
             )
             let rows = try await AuditLog(database: tested.database).rows()
             #expect(rows.map(\.kind) == ["question.decided"])
-            #expect(rows[0].detail["outcome"]?.string == state && rows[0].detail["by"]?.string == "Laptop")
+            #expect(rows[0].detail["outcome"]?.string == state && rows[0].detail["by"]?.string == "Device “Laptop”")
             #expect(rows[0].device == Self.laptop.id)
         }
     }
@@ -144,6 +147,122 @@ struct AgentQuestionTests {
             _ = try await tested.questions.decide(id, .kind(.allowAlways), by: .owner)
             #expect(await decision.value == .option("Y"))
         }
+    }
+
+    private static let yes = AgentOption(id: "y", name: "Yes", kind: .allowOnce)
+    private static let no = AgentOption(id: "n", name: "No", kind: .rejectOnce)
+    private static let never = AgentOption(id: "N", name: "Never", kind: .rejectAlways)
+
+    @Test(
+        "A question can be rejected whatever the agent offers",
+        arguments: [
+            ([yes, never, no], true, AgentDecision.option("n")), ([yes, never], true, .option("N")),
+            ([yes], true, .cancelled), ([yes, never, no], false, .option("n")), ([yes, never], false, .cancelled),
+            ([yes], false, .cancelled),
+        ]
+    )
+    func rejection(options: [AgentOption], isOwner: Bool, expected: AgentDecision) async throws {
+        try await withQuestion(options: options) { tested, id, decision in
+            let decider = isOwner ? QuestionDecider.owner : QuestionDecider(Self.laptop)
+            let decided = try await tested.questions.decide(id, .rejection, by: decider)
+            #expect(decided.state == .rejected && decided.decidedBy == decider.name)
+            #expect(await decision.value == expected)
+        }
+    }
+
+    @Test(
+        "Every answer that lets the agent go on can be chosen, by its name or its id",
+        arguments: [
+            ("z", "z"), ("Yes, in docs", "z"), ("Sometimes", "s"), ("s", "s"), ("y", "y"),
+            ("No", "“No” is a rejection: use reject"), ("a", "a"), ("b", "b"),
+            ("Twice", "Several answers are called “Twice”. Use the id: a, b"),
+            ("x", "The agent does not offer this answer. It offers: Yes, Yes, in docs, Sometimes, No, Twice, Twice"),
+        ]
+    )
+    func named(word: String, outcome: String) async throws {
+        let options = [
+            Self.yes, AgentOption(id: "z", name: "Yes, in docs", kind: .allowOnce),
+            AgentOption(id: "s", name: "Sometimes", kind: .other), Self.no,
+            AgentOption(id: "a", name: "Twice", kind: .allowAlways),
+            AgentOption(id: "b", name: "Twice", kind: .allowAlways),
+        ]
+        try await withQuestion(options: options) { tested, id, decision in
+            do {
+                let decided = try await tested.questions.decide(id, .approval(word), by: .owner)
+                #expect(decided.state == .approved && decided.option == outcome)
+                #expect(await decision.value == .option(outcome))
+            } catch let error as HostError {
+                #expect(error.text == outcome && error.code == .requestInvalid)
+            }
+        }
+    }
+
+    @Test("A device is called one, also if it has the name of the owner")
+    func impostor() async throws {
+        try await withQuestion { tested, id, decision in
+            let device = CompanionDevice(id: "d", name: "The owner", pairedAt: nil, lastSeenAt: nil)
+            let decided = try await tested.questions.decide(id, .option("y"), by: QuestionDecider(device))
+            #expect(decided.decidedBy == "Device “The owner”")
+            let error = await #expect(throws: HostError.self) {
+                try await tested.questions.decide(id, .option("n"), by: .owner)
+            }
+            #expect(error?.text == "Device “The owner” was first: the question was approved")
+            _ = await decision.value
+        }
+    }
+
+    @Test("An answer in the moment of a cancellation is stored as what the agent got")
+    func cancelledMeanwhile() async throws {
+        try await withQuestion { tested, id, decision in
+            // Stored, and not handed to the agent yet.
+            _ = try await tested.database.writeChecked(durably: true) { database in
+                try tested.questions.decide(id, .kind(.allowOnce), by: .owner, in: database)
+            }
+            decision.cancel()
+            #expect(await decision.value == .cancelled)
+            let last = try await tested.questions.question(id: id)
+            #expect(last?.state == .cancelled && last?.option == nil && last?.decidedBy == nil)
+            let rows = try await AuditLog(database: tested.database).rows()
+            #expect(rows.map { $0.detail["outcome"]?.string } == ["approved", "cancelled"])
+        }
+    }
+
+    @Test("When the agent went on after an answer is known")
+    func continuation() async throws {
+        try await withQuestion { tested, id, decision in
+            let decided = try await tested.questions.decide(id, .option("y"), by: .owner)
+            _ = await decision.value
+            let before = try await tested.questions.question(id: id)
+            #expect(before?.state == .approved && before?.continuedAt == nil)
+            tested.clock.advance(by: 5)
+            let events = tested.events.observed(by: tested.questions.note)
+            events.send(.questionContinued(QuestionNotice(.continued, decided), chatID: "chat", turnID: "turn"))
+            let time = tested.clock.now
+            #expect(try await tested.questions.question(id: id)?.continuedAt == time)
+            #expect(try await tested.questions.list(all: true).map(\.continuedAt) == [time])
+        }
+    }
+
+    @Test("A question shows the paths that rules decide by, unless its changes show them")
+    func paths() throws {
+        func shown(_ call: [String: ACPValue]) throws -> String {
+            var call = call
+            (call["toolCallId"], call["title"]) = ("t", "Do it")
+            let value: ACPValue = [
+                "sessionId": "s", "toolCall": .object(call),
+                "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
+            ]
+            var conversation = ACPConversation()
+            return conversation.question(try #require(ACPQuestion(key: 0, value))).arguments
+        }
+        let places: ACPValue = [["path": "/etc/passwd"], ["path": "docs/a.md", "line": 1]]
+        #expect(try shown(["kind": "delete", "locations": places]) == "path: /etc/passwd\npath: docs/a.md:1\n")
+        let change: ACPValue = [["type": "diff", "path": "docs/a.md", "oldText": "1\n", "newText": "2\n"]]
+        let edit = try shown(["kind": "edit", "locations": places, "content": change])
+        #expect(edit.hasPrefix("path: /etc/passwd\n--- docs/a.md\n") && !edit.contains("path: docs/a.md"), "\(edit)")
+        let command = try shown(["kind": "execute", "locations": places, "rawInput": ["command": "rm x", "n": 1]])
+        #expect(command.hasPrefix("rm x\npath: /etc/passwd\npath: docs/a.md:1\n{"), "\(command)")
+        #expect(try shown(["kind": "read", "locations": [["path": "a\nb"]]]) == "path: /?\n", "one line each")
     }
 
     @Test("Only the owner answers for later questions too, and hears of a device that tries")

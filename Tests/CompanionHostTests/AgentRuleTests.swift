@@ -32,9 +32,119 @@ struct AgentRuleTests {
     private static func effect(
         _ rules: [AgentRule],
         _ asked: AgentQuestion,
-        in directory: String = "/nowhere"
+        in directory: String = "/nowhere",
+        of project: String? = nil
     ) -> AgentRule.Effect? {
-        AgentRule.deciding(rules, ToolUse(asked, directory: directory))?.effect
+        AgentRule.deciding(rules, ToolUse(asked, directory: directory, project: project))?.effect
+    }
+
+    /// A question as an agent asks it.
+    private static func asked(_ kind: String, input: String) throws -> AgentQuestion {
+        let input = try #require(ACPValue(parsing: Array(input.utf8)), "\(input)")
+        let value: ACPValue = [
+            "sessionId": "s",
+            "toolCall": ["toolCallId": "t", "title": "Do it", "kind": .string(kind), "rawInput": input],
+            "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
+        ]
+        var conversation = ACPConversation()
+        return conversation.question(try #require(ACPQuestion(key: 0, value)))
+    }
+
+    @Test("A command is allowed only if all that the agent says of it is harmless, and it runs in the project")
+    func surroundings() async throws {
+        try await withTemporaryDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory + "/sub", withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(atPath: directory + "/out", withDestinationPath: "/etc")
+            let cases: [(String, AgentRule.Effect?)] = [
+                ("", .allow), (#","description":"Look","timeout":5,"run_in_background":true"#, .allow),
+                (#","cwd":"\#(directory)""#, .allow), (#","cwd":"\#(directory)/sub""#, .allow),
+                (#","workdir":"sub""#, .allow), (#","cwd":null,"env":null"#, .allow), (#","args":["--short"]"#, .allow),
+                (#","cwd":"/x""#, nil), (#","workdir":"/""#, nil), (#","cwd":"\#(directory)/..""#, nil),
+                (#","cwd":"out""#, nil), (#","cwd":"~""#, nil), (#","cwd":7"#, nil),
+                (#","cwd":"sub","workdir":"/x""#, nil), (#","env":{"GIT_PAGER":"sh"}"#, nil), (#","env":{}"#, nil),
+                (#","cmd":"rm -r x""#, nil), (#","stdin":"x""#, nil), (#","Timeout":5"#, nil),
+            ]
+            for (more, expected) in cases {
+                let asked = try Self.asked("execute", input: #"{"command":"git status"\#(more)}"#)
+                for rule in [Self.rule(.allow, command: "git status"), Self.rule(.allow, kind: "execute")] {
+                    #expect(Self.effect([rule], asked, in: directory) == expected, "\(more) \(rule.text)")
+                }
+                for effect in [AgentRule.Effect.deny, .ask] {
+                    let rules = [Self.rule(.allow, kind: "execute"), Self.rule(effect, command: "git status")]
+                    #expect(Self.effect(rules, asked, in: directory) == effect, "\(more)")
+                }
+            }
+        }
+    }
+
+    @Test("A command is one whatever the agent calls its tool")
+    func disguised() throws {
+        for kind in ["read", "other", ""] {
+            let asked = try Self.asked(kind, input: #"{"command":"git status"}"#)
+            #expect(Self.effect([Self.rule(.allow, kind: "read")], asked) == nil)
+            #expect(Self.effect([Self.rule(.allow, kind: "execute")], asked) == nil)
+            let rules = [Self.rule(.allow, kind: "read"), Self.rule(.allow, command: "git status")]
+            #expect(Self.effect(rules, asked) == .allow)
+            for effect in [AgentRule.Effect.deny, .ask] {
+                #expect(Self.effect(rules + [Self.rule(effect, kind: "execute")], asked) == effect)
+            }
+        }
+        let read = try Self.asked("read", input: "{}")
+        #expect(Self.effect([Self.rule(.allow, kind: "read"), Self.rule(.deny, kind: "execute")], read) == .allow)
+    }
+
+    @Test("In a worktree, what is forbidden in the project stays forbidden, and nothing outside of both is allowed")
+    func worktree() async throws {
+        try await withTemporaryDirectory { directory in
+            let (project, worktree) = (directory + "/project", directory + "/project-worktrees/1")
+            for place in [project, worktree] {
+                try FileManager.default.createDirectory(
+                    atPath: place + "/secrets",
+                    withIntermediateDirectories: true
+                )
+            }
+            let cases: [(String, AgentRule.Effect?)] = [
+                ("secrets/x", .deny), ("\(worktree)/secrets/x", .deny), ("\(project)/secrets/x", .deny),
+                ("docs/a", .allow), ("\(project)/docs/a", .allow), ("\(directory)/other/a", nil),
+                ("/etc/passwd", nil),
+            ]
+            let rules = [Self.rule(.deny, path: "secrets"), Self.rule(.allow, kind: "edit")]
+            for (path, expected) in cases {
+                let asked = Self.asked("edit", nil, [path])
+                #expect(Self.effect(rules, asked, in: worktree, of: project) == expected, "\(path)")
+                let asks = [Self.rule(.ask, path: "secrets"), rules[1]]
+                let other = expected == .deny ? .ask : expected
+                #expect(Self.effect(asks, asked, in: worktree, of: project) == other, "\(path)")
+            }
+            // What is allowed below a path is so where the agent works.
+            let allow = [Self.rule(.allow, kind: "edit", path: "docs")]
+            #expect(Self.effect(allow, Self.asked("edit", nil, ["docs/a"]), in: worktree, of: project) == .allow)
+            #expect(
+                Self.effect(allow, Self.asked("edit", nil, ["\(project)/docs/a"]), in: worktree, of: project) == nil
+            )
+        }
+    }
+
+    @Test("A host asks about a command that a rule names, if it runs outside of the project")
+    func elsewhere() async throws {
+        try await withTemporaryDirectory { directory in
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: directory))
+            try await withHost(in: directory) {
+                $0.agent = .acp(launch)
+            } _: { (host: TestHost) async throws in
+                try await host.pair()
+                let administration = host.server.administration
+                var request = AdminRequest(.addRule)
+                request.rule = Self.rule(.allow, command: "rm -r")
+                #expect(await administration.answer(request).rules?.count == 1)
+                async let reply = host.ask("ask", model: "fake")
+                let id = try await host.event { if case .questionAsked(let question) = $0 { question.id } else { nil } }
+                var answer = AdminRequest(.answer)
+                (answer.question, answer.approve) = (id, false)
+                #expect(await administration.answer(answer).questions?.first?.state == .rejected)
+                #expect(try await reply.answer == "chosen: n")
+            }
+        }
     }
 
     @Test(
@@ -163,8 +273,8 @@ struct AgentRuleTests {
                     return await administration.answer(request).rules?.first
                 }
                 func answers() async throws -> [String] {
-                    let first = try await host.ask("ask", chat: "first", path: host.project, model: "fake")
-                    let second = try await host.ask("ask", chat: "second", path: other, model: "fake")
+                    let first = try await host.ask("ask-here", chat: "first", path: host.project, model: "fake")
+                    let second = try await host.ask("ask-here", chat: "second", path: other, model: "fake")
                     return [first.answer, second.answer]
                 }
                 try await host.pair()
@@ -173,7 +283,10 @@ struct AgentRuleTests {
                 #expect(await add(Self.rule(.deny, kind: "execute"), project: other)?.projectId != nil)
                 #expect(try await answers() == ["chosen: y", "chosen: n"])
                 // By its name.
-                #expect(await add(Self.rule(.deny, kind: "execute"), project: "project")?.projectId != nil)
+                let named = await add(Self.rule(.deny, kind: "execute"), project: "project")
+                #expect(named?.projectId != nil && named?.projectName == "project")
+                let names = await administration.answer(AdminRequest(.rules)).rules?.map(\.projectName)
+                #expect(names == [nil, "other", "project"])
                 #expect(try await answers() == ["chosen: n", "chosen: n"])
             }
         }
@@ -195,12 +308,12 @@ struct AgentRuleTests {
                 request.project = nil
                 #expect(await administration.answer(request).rules?.first?.id == 1)
                 try await host.pair()
-                let reply = try await host.ask("ask", model: "fake")
+                let reply = try await host.ask("ask-here", model: "fake")
                 #expect(reply.answer == "chosen: y")
                 #expect(reply.frames.contains(.status(label: "A rule of the host allowed it: Run it")))
                 request.rule = Self.rule(.deny, kind: "execute")
                 #expect(await administration.answer(request).rules?.first?.id == 2)
-                #expect(try await host.ask("ask", model: "fake").answer == "chosen: n")
+                #expect(try await host.ask("ask-here", model: "fake").answer == "chosen: n")
             }
             try await withHost(in: directory) {
                 $0.agent = .acp(launch)
@@ -213,7 +326,7 @@ struct AgentRuleTests {
                 #expect(await administration.answer(request).error?.code == .ruleUnknown)
                 try await host.pair()
                 // Before it, a notice says that the agent's session is a new one.
-                #expect(try await host.ask("ask", model: "fake").answer.hasSuffix("chosen: y"))
+                #expect(try await host.ask("ask-here", model: "fake").answer.hasSuffix("chosen: y"))
                 let rows = try await administration.audit.rows(limit: 100).filter {
                     $0.kind.hasPrefix("rule.") || $0.kind == "question.decided"
                 }

@@ -90,6 +90,7 @@ import Testing
             .approvalDecide(approvalID: "a", optionID: "y"),
             #"{"approvalId":"a","optionId":"y","type":"approval.decide"}"#
         ),
+        (.approvalDecide(approvalID: "a", optionID: nil), #"{"approvalId":"a","type":"approval.decide"}"#),
     ]
 
     @Test("Payloads are written as the protocol says, and read back", arguments: payloads)
@@ -106,7 +107,7 @@ import Testing
             #"{"type":"chat.create","title":"t"}"#, #"{"type":"chat.send","chatId":"c"}"#,
             #"{"type":"chat.send","chatId":"c","prompt":"p","allowedTools":"all"}"#,
             #"{"type":"chat.send","chatId":"c","prompt":"p","allowedTools":["a",1]}"#,
-            #"{"type":"chat.cancel","chatId":"c"}"#, #"{"type":"approval.decide","approvalId":"a"}"#, #"{"name":"n"}"#,
+            #"{"type":"chat.cancel","chatId":"c"}"#, #"{"type":"approval.decide","optionId":"y"}"#, #"{"name":"n"}"#,
             #"[]"#,
         ]
     )

@@ -154,6 +154,10 @@ import Testing
                 #expect(rows[0]["command"]?.string == "git status" && rows[0]["projectId"] == nil)
                 #expect(rows[1]["kind"]?.string == "edit" && rows[1]["path"]?.string == "docs")
                 #expect(rows[1]["projectId"]?.string?.isEmpty == false)
+                let name = try #require(user.directory.split(separator: "/").last.map(String.init))
+                #expect(rows[1]["projectName"]?.string == name && rows[0]["projectName"] == nil)
+                let table = try await user.spawn(["host", "rules"]).out
+                #expect(table.contains(name) && table.contains("all"), "\(table)")
                 let elsewhere = try await user.spawn([
                     "host", "rules", "add", "ask", "--kind", "edit", "--project", "x",
                 ])

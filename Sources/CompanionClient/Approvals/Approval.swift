@@ -38,6 +38,8 @@ package struct Approval: Sendable, Hashable, Identifiable {
     package var turnID: String?
     /// The agent's mode when it asked; nil if unknown.
     package var mode: AgentMode?
+    /// When the agent went on after the decision; nil where it did not yet, or the host does not tell.
+    package var continuedAt: Date?
 
     /// The status of a request that waits.
     package static let pending = "pending"
@@ -56,6 +58,17 @@ package enum ApprovalChoice: Sendable, Hashable {
     case reject(always: Bool, reason: String?)
     /// The id of one of the request's options.
     case option(String)
+    /// An option that lets the agent go on, by its id or its name.
+    case approval(String)
+
+    /// Whether the agent may go on.
+    package func isApproval(of approval: Approval) -> Bool {
+        switch self {
+        case .approve, .approval: true
+        case .reject: false
+        case .option(let id): approval.options?.first { $0.id.isSame(as: id) }?.kind.isRefusal == false
+        }
+    }
 }
 
 /// The requests of a host.
@@ -98,9 +111,17 @@ package protocol ApprovalDeciding: Sendable {
     func prepareLook(_ number: Int, failures: Int) async throws -> Bool
     /// Waits for news of requests until the task is cancelled. Default: returns at once.
     ///
-    /// - Parameter tell: Called whenever requests may have come or gone: then it is worth asking for them.
+    /// - Parameter tell: Called with each piece of news.
     /// - Throws: ``CompanionClientError`` if the host cannot tell.
-    func awaitNews(_ tell: () -> Void) async throws
+    func awaitNews(_ tell: (ApprovalNews) -> Void) async throws
+}
+
+/// What a host tells of its requests by itself.
+package enum ApprovalNews: Sendable, Hashable {
+    /// Requests may have come or gone: it is worth asking for them.
+    case changed
+    /// The agent went on after the decision of a request, by its id.
+    case continued(String)
 }
 
 extension ApprovalDeciding {
@@ -112,5 +133,5 @@ extension ApprovalDeciding {
 
     package func prepareLook(_ number: Int, failures: Int) async throws -> Bool { false }
 
-    package func awaitNews(_ tell: () -> Void) async throws {}
+    package func awaitNews(_ tell: (ApprovalNews) -> Void) async throws {}
 }

@@ -1,3 +1,6 @@
+import CompanionWire
+import NIOConcurrencyHelpers
+
 /// Watches the requests of a host and reports the differences. It reads them when the host announces a change, or at
 /// intervals if the host announces none.
 package struct ApprovalWatch: Sendable {
@@ -6,6 +9,8 @@ package struct ApprovalWatch: Sendable {
         case added(Approval)
         /// It was decided, here or elsewhere.
         case decided(Approval)
+        /// The agent went on after the decision.
+        case continued(Approval)
         /// The host no longer has it.
         case gone(Approval)
         /// The host does not answer; it is asked again, at ever longer intervals.
@@ -45,8 +50,9 @@ package struct ApprovalWatch: Sendable {
     ) async throws -> Never {
         var pending = PendingApprovals()
         try await look(&pending, take)
+        let continued = NIOLockedValueBox<Set<ByteText>>([])
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        async let _: Void = awaitNews(signal)
+        async let _: Void = awaitNews(signal, continued)
         var news = signals.makeAsyncIterator()
         var failures = 0
         var looks = 0
@@ -59,7 +65,11 @@ package struct ApprovalWatch: Sendable {
                 if try await approvals.prepareLook(looks, failures: failures) {
                     try await take(.moved(approvals.place))
                 }
+                // Taken before the look, which finds their decisions then.
+                let ids = continued.withLockedValue { $0 }
                 try await look(&pending, take)
+                continued.withLockedValue { $0.subtract(ids) }
+                for approval in pending.takeContinued(ids) { try await take(.continued(approval)) }
                 if failures > 0 { try await take(.resumed(approvals.place)) }
                 failures = 0
             } catch let error as CompanionClientError where Self.passes(error) {
@@ -70,9 +80,15 @@ package struct ApprovalWatch: Sendable {
     }
 
     /// Passes on what the host tells. Where that ends, looks at intervals show why.
-    private func awaitNews(_ signal: AsyncStream<Void>.Continuation) async {
+    private func awaitNews(
+        _ signal: AsyncStream<Void>.Continuation,
+        _ continued: NIOLockedValueBox<Set<ByteText>>
+    ) async {
         defer { signal.finish() }
-        try? await approvals.awaitNews { signal.yield() }
+        try? await approvals.awaitNews { news in
+            if case .continued(let id) = news { continued.withLockedValue { _ = $0.insert(ByteText(id)) } }
+            signal.yield()
+        }
     }
 
     /// How long to wait: twice as long after each failure.

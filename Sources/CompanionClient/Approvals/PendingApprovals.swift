@@ -1,9 +1,13 @@
-import CompanionWire
+package import CompanionWire
 
 /// What a host's lists of waiting requests mean, one after the other: which requests are new, and which are gone from
 /// the list and have to be asked about.
 package struct PendingApprovals: Sendable {
+    /// Decided requests whose agent may still go on.
+    private static let decidedLimit = 100
+
     private var waiting: [ByteText: Approval] = [:]
+    private var decided: [Approval] = []
 
     package init() {}
 
@@ -26,6 +30,17 @@ package struct PendingApprovals: Sendable {
     /// - Parameter now: The request as it is; nil where the host has it no more.
     /// - Returns: Whether this is news: not for one that still waits (lists may be behind), or is not known.
     package mutating func settle(_ id: String, as now: Approval?) -> Bool {
-        now?.isPending != true && waiting.removeValue(forKey: ByteText(id)) != nil
+        guard now?.isPending != true, waiting.removeValue(forKey: ByteText(id)) != nil else { return false }
+        if let now { decided = decided.suffix(Self.decidedLimit - 1) + [now] }
+        return true
+    }
+
+    /// Says which agents went on.
+    ///
+    /// - Returns: Their requests, as far as they were seen before; each once.
+    package mutating func takeContinued(_ ids: Set<ByteText>) -> [Approval] {
+        let found = decided.filter { ids.contains(ByteText($0.id)) }
+        decided.removeAll { ids.contains(ByteText($0.id)) }
+        return found
     }
 }

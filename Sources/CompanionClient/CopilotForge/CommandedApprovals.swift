@@ -43,34 +43,70 @@ package struct CommandedApprovals: ApprovalDeciding {
     }
 
     package func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
-        let option: String
+        let option: String?
         switch choice {
         case .option(let id): option = id
+        case .approval(let word): option = try self.approval(word, of: approval)
         case .approve(let always): option = try self.option(always ? .allowAlways : .allowOnce, of: approval)
-        case .reject(let always, _): option = try self.option(always ? .rejectAlways : .rejectOnce, of: approval)
+        case .reject(always: true, _): option = try self.option(.rejectAlways, of: approval)
+        // Without one that says so, the host knows how to reject.
+        case .reject(always: false, _): option = approval.options?.first { $0.kind == .rejectOnce }?.id
         }
         return Approval(try await client.decide(approvalID: approval.id, optionID: option))
     }
 
     /// Also reports when the live connection breaks or is back, because events in between are not sent again.
-    package func awaitNews(_ tell: () -> Void) async throws {
+    package func awaitNews(_ tell: (ApprovalNews) -> Void) async throws {
         let news: [LiveEvent.Kind] = [.hello, .approvalAsked, .approvalDecided]
         try await LiveEventStream(client: client, clock: client.clock).run { output in
-            if case .event(let event) = output, !news.contains(event.type) { return }
-            tell()
+            if case .event(let event) = output {
+                if event.type == .approvalContinued, let id = event.approvalId { return tell(.continued(id)) }
+                guard news.contains(event.type) else { return }
+            }
+            tell(.changed)
         }
+    }
+
+    private func approval(_ word: String, of approval: Approval) throws -> String {
+        let options = approval.options ?? []
+        let named = options.filter { $0.name.isSame(as: word) }
+        guard let found = options.first(where: { $0.id.isSame(as: word) }) ?? named.first else {
+            throw Self.unoffered(approval)
+        }
+        guard found.id.isSame(as: word) || named.count == 1 else {
+            let ids = named.map(\.id).joined(separator: ", ")
+            throw CompanionClientError(
+                .badRequest,
+                "Several answers are called “\(word)”. Use the id: \(ids).",
+                delivery: .notSent
+            )
+        }
+        guard !found.kind.isRefusal else {
+            throw CompanionClientError(.badRequest, "“\(found.name)” is a rejection: use reject.", delivery: .notSent)
+        }
+        return found.id
     }
 
     private func option(_ kind: AgentOption.Kind, of approval: Approval) throws -> String {
         if let option = approval.options?.first(where: { $0.kind == kind }) { return option.id }
+        throw Self.unoffered(approval)
+    }
+
+    private static func unoffered(_ approval: Approval) -> CompanionClientError {
         let offered = (approval.options ?? []).map(\.name).joined(separator: ", ")
-        throw CompanionClientError(.badRequest, "The agent does not offer this answer. It offers: \(offered).")
+        return CompanionClientError(
+            .badRequest,
+            "The agent does not offer this answer. It offers: \(offered).",
+            delivery: .notSent
+        )
     }
 }
 
 extension CompanionAPIClient {
     /// Answers a question of the agent.
-    package func decide(approvalID: String, optionID: String) async throws -> HostQuestion {
+    ///
+    /// - Parameter optionID: nil rejects, in whichever way the agent takes it.
+    package func decide(approvalID: String, optionID: String?) async throws -> HostQuestion {
         try await result(of: .approvalDecide(approvalID: approvalID, optionID: optionID))
     }
 }
@@ -90,5 +126,6 @@ extension Approval {
         chatID = question.chatId
         turnID = question.turnId
         mode = question.mode
+        continuedAt = question.continuedAt
     }
 }

@@ -45,7 +45,7 @@ package struct JarvisApprovals: ApprovalDeciding {
         switch choice {
         case .approve(always: false): decision = .approve
         case .reject(always: false, let reason?): decision = .reject(reason: reason)
-        case .approve, .reject, .option:
+        case .approve, .reject, .option, .approval:
             throw CompanionClientError(
                 .badRequest,
                 "Jarvis daemons accept only approve, or reject with a reason.",

@@ -11,6 +11,14 @@ package struct AdminRequest: Codable, Sendable, Hashable {
         case addRule = "rule.add"
         case removeRule = "rule.remove"
         case sessions, removeSession, changes
+
+        /// Whether it decides what the agent, or a device, may do: no agent of the host may ask for that.
+        var isForOwnerAlone: Bool {
+            switch self {
+            case .pair, .permissions, .unlock, .answer, .addRule, .removeRule: true
+            case .devices, .revoke, .status, .audit, .questions, .rules, .sessions, .removeSession, .changes: false
+            }
+        }
     }
 
     package var v = AdminRequest.version
@@ -35,6 +43,8 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var approve: Bool?
     /// `answer`: whether that goes for all later questions like it.
     package var always: Bool?
+    /// `answer`, with `approve`: the id or the name of the answer; nil for the usual one.
+    package var option: String?
     /// `rule.add`, without an id. `rule.remove`: its id counts.
     package var rule: AgentRule?
     /// `rule.add`: the id, path or name of a project; nil for all.

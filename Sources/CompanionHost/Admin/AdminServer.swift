@@ -9,7 +9,8 @@ import ServiceLifecycle
 
 /// Answers the host's owner over a Unix domain socket: one line of JSON for each line (``AdminRequest``).
 ///
-/// The socket has mode 0600 in a directory of mode 0700, and every peer is asked for its user id (`SO_PEERCRED`).
+/// The socket has mode 0600 in a directory of mode 0700, and every peer is asked for its user id (`SO_PEERCRED`). Its
+/// process id says whether it is an agent of this host, which may not decide about itself.
 package final class AdminServer: Service {
     /// Bytes that a request may have.
     static let maximumRequestSize = 64 << 10
@@ -21,7 +22,7 @@ package final class AdminServer: Service {
     package let path: String
     private let owner: UInt32
     private let logger: Logger
-    private let answer: @Sendable (AdminRequest) async -> AdminResponse
+    private let answer: @Sendable (AdminRequest, pid_t) async -> AdminResponse
 
     /// - Parameters:
     ///   - path: Where the socket is made; at most 107 bytes.
@@ -32,14 +33,14 @@ package final class AdminServer: Service {
         owner: UInt32 = geteuid(),
         logger: Logger
     ) {
-        self.init(path: path, owner: owner, logger: logger) { await administration.answer($0) }
+        self.init(path: path, owner: owner, logger: logger) { await administration.answer($0, by: $1) }
     }
 
     init(
         path: String,
         owner: UInt32,
         logger: Logger,
-        answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
+        answer: @escaping @Sendable (AdminRequest, pid_t) async -> AdminResponse
     ) {
         self.path = path
         self.owner = owner
@@ -88,15 +89,15 @@ package final class AdminServer: Service {
             try await connection.executeThenClose { inbound, outbound in
                 guard slots.take() else { return }
                 defer { slots.release() }
-                let user = try await Self.user(of: connection.channel)
-                guard user == owner else {
+                let peer = try await Self.peer(of: connection.channel)
+                guard peer.user == owner else {
                     logger.notice(
                         "another user at the admin socket",
                         metadata: .event(
                             "auth",
                             outcome: "refused",
                             code: CompanionErrorCode.requestForbidden.rawValue,
-                            ["user": "\(user)"]
+                            ["user": "\(peer.user)"]
                         )
                     )
                     let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")
@@ -106,7 +107,7 @@ package final class AdminServer: Service {
                 for try await bytes in inbound {
                     lines.append(bytes)
                     while let line = try lines.next() {
-                        try await outbound.write(AdminLines.write(await answer(to: line)))
+                        try await outbound.write(AdminLines.write(await answer(to: line, of: peer.process)))
                     }
                 }
             }
@@ -115,7 +116,7 @@ package final class AdminServer: Service {
         }
     }
 
-    private func answer(to line: [UInt8]) async -> AdminResponse {
+    private func answer(to line: [UInt8], of process: pid_t) async -> AdminResponse {
         struct Version: Decodable { var v: Int }
         let decoder = CompanionJSON.decoder()
         guard let version = try? decoder.decode(Version.self, from: Data(line)) else {
@@ -130,7 +131,7 @@ package final class AdminServer: Service {
         guard let request = try? decoder.decode(AdminRequest.self, from: Data(line)) else {
             return AdminResponse(error: .requestInvalid, "The line is not a request of the admin protocol.")
         }
-        return await answer(request)
+        return await answer(request, process)
     }
 
     /// `struct ucred`, which the C library's module does not show.
@@ -140,13 +141,12 @@ package final class AdminServer: Service {
         var group: UInt32 = 0
     }
 
-    private static func user(of channel: any Channel) async throws -> UInt32 {
+    private static func peer(of channel: any Channel) async throws -> PeerCredentials {
         guard let options = channel as? any SocketOptionProvider else { throw ChannelError.operationUnsupported }
-        let credentials: PeerCredentials = try await options.unsafeGetSocketOption(
+        return try await options.unsafeGetSocketOption(
             level: .socket,
             name: .init(rawValue: SO_PEERCRED)
         ).get()
-        return credentials.user
     }
 }
 

@@ -1,9 +1,34 @@
 import CompanionWire
 import FoundationEssentials
+import Glibc
+import LocalState
 
 extension HostAdministration {
     /// Rows of the audit that are sent at a time.
     static let auditRows = 1000
+
+    /// Does what a request over the admin socket asks, unless an agent of this host asks for what is the owner's alone.
+    ///
+    /// - Parameter process: The id of the process that asks.
+    func answer(_ request: AdminRequest, by process: pid_t) async -> AdminResponse {
+        guard let command = AdminRequest.Command(rawValue: request.command), command.isForOwnerAlone,
+            (try? await BlockingCall.run { AgentProcesses.isOfAgent(process) }) ?? false
+        else { return await answer(request) }
+        let now = rules.clock.now()
+        try? await audit.database.write(durably: true) { database in
+            try AuditLog.append(
+                .agentRefused,
+                device: nil,
+                detail: ["command": .string(command.rawValue), "process": .integer(Int64(process))],
+                at: now,
+                in: database
+            )
+        }
+        return AdminResponse(
+            error: .requestForbidden,
+            "An agent of this host asks for this: only you may. Use a terminal that the agent did not start."
+        )
+    }
 
     /// Does what a request over the admin socket asks.
     func answer(_ request: AdminRequest) async -> AdminResponse {
@@ -96,10 +121,19 @@ extension HostAdministration {
             return AdminResponse(error: .requestInvalid, "A question and an answer are needed.")
         }
         let always = request.always ?? false
-        let kind: AgentOption.Kind =
-            approve ? (always ? .allowAlways : .allowOnce) : (always ? .rejectAlways : .rejectOnce)
+        let answer: QuestionAnswer
+        if let option = request.option {
+            guard approve, !always else {
+                return AdminResponse(error: .requestInvalid, "A chosen answer needs an approval, without always.")
+            }
+            answer = .approval(option)
+        } else if approve {
+            answer = .kind(always ? .allowAlways : .allowOnce)
+        } else {
+            answer = always ? .kind(.rejectAlways) : .rejection
+        }
         var response = AdminResponse()
-        response.questions = [try await questions.decide(id, .kind(kind), by: .owner)]
+        response.questions = [try await questions.decide(id, answer, by: .owner)]
         return response
     }
 

@@ -79,6 +79,10 @@ package struct AgentQuestion: Sendable, Hashable {
     package var arguments: String
     /// The command that it would run, as it would be typed; nil for none.
     package var command: String?
+    /// Where it would run the command, in the agent's words; empty where it does not say.
+    package var directories: [String] = []
+    /// Whether its arguments have members that may change what the command does, such as variables.
+    package var hasUnknownArguments = false
     /// The answers as the agent gave them.
     package var options: [AgentOption]
 

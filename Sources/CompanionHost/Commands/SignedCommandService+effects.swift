@@ -155,14 +155,15 @@ extension SignedCommandService {
     /// Answers a question of the agent.
     func decide(
         _ approvalID: String,
-        _ optionID: String,
+        _ optionID: String?,
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
         let decided = NIOLockedValueBox<HostQuestion?>(nil)
         return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
+            let answer = optionID.map { QuestionAnswer.option($0) } ?? .rejection
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
-            let question = try questions.decide(approvalID, .option(optionID), by: person, in: database)
+            let question = try questions.decide(approvalID, answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
             return try JSONValue(encoding: question.withoutArguments)
         } committed: { [questions] in
@@ -199,7 +200,7 @@ enum CommandLimits {
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
             case .approvalDecide(let approval, let option):
-                isText(approval, 200) && isText(option, AgentOption.idSize)
+                isText(approval, 200) && option.map { isText($0, AgentOption.idSize) } ?? true
             }
         guard isGood else {
             throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")

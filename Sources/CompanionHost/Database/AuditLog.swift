@@ -19,6 +19,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let revoked = AuditKind(rawValue: "device.revoked")
     package static let sessionRemoved = AuditKind(rawValue: "session.removed")
     package static let questionDecided = AuditKind(rawValue: "question.decided")
+    /// An agent of the host asked for what is the owner's alone.
+    package static let agentRefused = AuditKind(rawValue: "agent.refused")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
 }

@@ -51,6 +51,8 @@ package enum HostEvent: Sendable, Hashable {
     case questionAsked(HostQuestion)
     /// It was answered, or needs no answer any more.
     case questionEnded(HostQuestion)
+    /// The agent went on after a question was decided.
+    case questionContinued(QuestionNotice, chatID: String, turnID: String)
     /// A device chose an answer that goes for later questions too, which only the owner may.
     case alwaysRefused(HostQuestion, device: CompanionDevice)
 }
@@ -61,6 +63,8 @@ struct HostEventSink: Sendable {
     /// Sends events to devices.
     let live: LiveEventBroadcaster
     private let continuation: AsyncStream<HostEvent>.Continuation
+    /// Gets each event before all others.
+    private var observer: (@Sendable (HostEvent) -> Void)?
 
     init(live: LiveEventBroadcaster) {
         self.live = live
@@ -68,7 +72,15 @@ struct HostEventSink: Sendable {
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1000))
     }
 
+    /// The same, with a receiver that gets each event sent by it before all others.
+    func observed(by observer: @escaping @Sendable (HostEvent) -> Void) -> HostEventSink {
+        var sink = self
+        sink.observer = observer
+        return sink
+    }
+
     func send(_ event: HostEvent) {
+        observer?(event)
         continuation.yield(event)
         live.publish(event)
     }

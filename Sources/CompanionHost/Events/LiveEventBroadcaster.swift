@@ -92,6 +92,19 @@ extension LiveEventBroadcaster {
             publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
         case .questionAsked(let question): publish(live(.approvalAsked, question))
         case .questionEnded(let question): publish(live(.approvalDecided, question))
+        case .questionContinued(let notice, let chatID, let turnID):
+            publish(
+                LiveEvent(
+                    .approvalContinued,
+                    at: now,
+                    chatId: chatID,
+                    turnId: turnID,
+                    approvalId: notice.id,
+                    title: notice.title,
+                    state: notice.state.rawValue,
+                    decidedBy: notice.decidedBy
+                )
+            )
         case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged,
             .quotaReached, .agent, .alwaysRefused:
             break

@@ -14,6 +14,8 @@ package final class AgentQuestions: Sendable {
 
     /// Whether devices may choose answers that go for later questions too. Otherwise only the owner may.
     let devicesMayAlways: Bool
+    /// The projects whose questions devices may see and answer; nil for all.
+    private let catalog: ProjectCatalog?
     private let database: HostDatabase
     private let clock: HostClock
     private let timeout: TimeInterval
@@ -21,6 +23,8 @@ package final class AgentQuestions: Sendable {
     private let logger: Logger
     /// Who waits for an answer.
     private let waiting = NIOLockedValueBox<[String: AsyncStream<HostQuestion>.Continuation]>([:])
+    /// When the agent went on after a question, the oldest first; known until the host ends.
+    private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
 
     /// Ends the questions that an earlier host left open: the agent that asked is gone.
     init(
@@ -28,6 +32,7 @@ package final class AgentQuestions: Sendable {
         clock: HostClock,
         timeout: Duration,
         devicesMayAlways: Bool = false,
+        catalog: ProjectCatalog? = nil,
         events: HostEventSink,
         logger: Logger
     ) throws(CompanionHostError) {
@@ -35,6 +40,7 @@ package final class AgentQuestions: Sendable {
         self.clock = clock
         self.timeout = timeout / .seconds(1)
         self.devicesMayAlways = devicesMayAlways
+        self.catalog = catalog
         self.events = events
         self.logger = logger
         let now = clock.now()
@@ -82,13 +88,17 @@ package final class AgentQuestions: Sendable {
         }
         events.send(.questionAsked(question.withoutArguments))
         emit(.question(question.withoutArguments))
-        guard let ended = await ending(of: question, answers) else {
+        guard var ended = await ending(of: question, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
         }
+        // The turn ended in the moment of the answer: the agent does not get it.
+        if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
+            ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
+        }
         emit(.question(ended))
         return switch ended.state {
-        case .approved, .rejected: ended.option.map(AgentDecision.option) ?? asked.rejection
+        case .approved, .rejected: ended.option.map(AgentDecision.option) ?? .cancelled
         case .cancelled: .cancelled
         case .open, .expired, .interrupted: asked.rejection
         }
@@ -115,13 +125,18 @@ package final class AgentQuestions: Sendable {
 
     /// Ends a question that nobody has answered.
     ///
+    /// - Parameter alsoAnswered: Whether to end one that was answered, too.
     /// - Returns: The question as it is now; nil when that cannot be stored.
-    private func end(_ id: String, as state: HostQuestion.State) async -> HostQuestion? {
+    private func end(
+        _ id: String,
+        as state: HostQuestion.State,
+        alsoAnswered: Bool = false
+    ) async -> HostQuestion? {
         let now = clock.now()
         do {
             let (question, isOurs) = try await database.write(durably: true) { database -> (HostQuestion?, Bool) in
                 guard var question = try HostQuestion.find(id, in: database) else { return (nil, false) }
-                let isOurs = question.state == .open
+                let isOurs = question.state == .open || alsoAnswered
                 if isOurs { try question.end(as: state, option: nil, by: nil, at: now, in: database) }
                 return (question, isOurs)
             }
@@ -135,6 +150,26 @@ package final class AgentQuestions: Sendable {
 
     private func tell(_ question: HostQuestion) {
         events.send(.questionEnded(question.withoutArguments))
+    }
+
+    /// Notes that the agent went on after a question.
+    func note(_ event: HostEvent) {
+        guard case .questionContinued(let notice, _, _) = event else { return }
+        let now = clock.now()
+        continued.withLockedValue { continued in
+            continued.append((notice.id, now))
+            if continued.count > Self.kept { continued.removeFirst() }
+        }
+    }
+
+    private func withContinuations(_ questions: [HostQuestion]) -> [HostQuestion] {
+        let times = continued.withLockedValue { $0.map { (ByteText($0.id), $0.at) } }
+        let known = Dictionary(times, uniquingKeysWith: { first, _ in first })
+        return questions.map { question in
+            var question = question
+            question.continuedAt = known[ByteText(question.id)]
+            return question
+        }
     }
 
     // MARK: Answers
@@ -151,32 +186,33 @@ package final class AgentQuestions: Sendable {
 
     /// Stores the answer to a question, within a transaction; ``settle(_:)`` follows when it is committed.
     ///
-    /// - Throws: ``HostError``: `approval.unknown`; `approval.decided` with who was first; `request.invalid` for an answer
-    ///   that the agent does not offer; `permission.denied` for one that only the owner may give.
+    /// - Throws: ``HostError``: `approval.unknown`, also for a device that asks about a project that is not listed;
+    ///   `approval.decided` with who was first; `request.invalid` for an answer that the agent does not offer;
+    ///   `permission.denied` for one that only the owner may give.
     func decide(
         _ id: String,
         _ answer: QuestionAnswer,
         by person: QuestionDecider,
         in database: Database
     ) throws -> HostQuestion {
-        guard var question = try HostQuestion.find(id, in: database) else {
+        guard var question = try HostQuestion.find(id, in: database),
+            try isShown(question, isOwner: person.device == nil, in: database)
+        else {
             throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
         }
         guard question.state == .open else { throw HostError(.approvalDecided, question.ending) }
         guard clock.now() < question.expiresAt else {
             throw HostError(.approvalDecided, "The question's time is over")
         }
-        guard let option = answer.option(of: question) else {
-            let offered = question.options.map(\.name).joined(separator: ", ")
-            throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(offered)")
-        }
-        if let device = person.device, !devicesMayAlways, option.kind.mayLast {
+        let mayAlways = person.device == nil || devicesMayAlways
+        let option = try answer.option(of: question, mayAlways: mayAlways)
+        if let device = person.device, !mayAlways, option?.kind.mayLast == true {
             events.send(.alwaysRefused(question.withoutArguments, device: device))
             throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)
         }
         // What is not a refusal lets the agent go on, as far as is known.
-        let state: HostQuestion.State = option.kind.isRefusal ? .rejected : .approved
-        try question.end(as: state, option: option.id, by: person, at: clock.now(), in: database)
+        let state: HostQuestion.State = option?.kind.isRefusal == false ? .approved : .rejected
+        try question.end(as: state, option: option?.id, by: person, at: clock.now(), in: database)
         return question
     }
 
@@ -190,15 +226,40 @@ package final class AgentQuestions: Sendable {
 
     /// The open questions, the oldest first, without what they are about in full.
     ///
-    /// - Parameter all: Whether the newest of those that need no answer any more follow, the newest first.
-    package func list(all: Bool) async throws -> [HostQuestion] {
-        try await database.read { database in
-            try HostQuestion.open(in: database) + (all ? HostQuestion.ended(limit: Self.listed, in: database) : [])
+    /// - Parameters:
+    ///   - all: Whether the newest of those that need no answer any more follow, the newest first.
+    ///   - isOwner: Whether the owner asks, who also sees those in projects that are not listed any more.
+    package func list(all: Bool, isOwner: Bool = true) async throws -> [HostQuestion] {
+        let found = try await database.read { database in
+            let open = try HostQuestion.open(in: database)
+            let ended = try all ? HostQuestion.ended(limit: isOwner ? Self.listed : Self.kept, in: database) : []
+            let shown = try [open, ended].map { questions in
+                try questions.filter { try self.isShown($0, isOwner: isOwner, in: database) }
+            }
+            return shown[0] + shown[1].prefix(Self.listed)
         }
+        return withContinuations(found)
     }
 
     /// A question with all that it is about.
-    package func question(id: String) async throws -> HostQuestion? {
-        try await database.read { try HostQuestion.find(id, in: $0) }
+    ///
+    /// - Parameter isOwner: As of ``list(all:isOwner:)``.
+    package func question(id: String, isOwner: Bool = true) async throws -> HostQuestion? {
+        let found = try await database.read { database in
+            try HostQuestion.find(id, in: database).flatMap {
+                try self.isShown($0, isOwner: isOwner, in: database) ? $0 : nil
+            }
+        }
+        return found.flatMap { withContinuations([$0]).first }
+    }
+
+    /// Whether a person may see a question: devices see those of listed projects, as they see messages.
+    private func isShown(_ question: HostQuestion, isOwner: Bool, in database: Database) throws -> Bool {
+        guard !isOwner, let catalog else { return true }
+        let project = try String.fetchOne(
+            database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
+            arguments: [question.chatId]
+        )
+        return project.map { catalog.project(id: $0) != nil } ?? false
     }
 }

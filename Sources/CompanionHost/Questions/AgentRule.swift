@@ -13,6 +13,8 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     package var effect: Effect
     /// The project's id; nil for all projects.
     package var projectId: String?
+    /// The project's name, for people; nil for all projects.
+    package var projectName: String?
     /// What sort of tool, in the agent's word, such as `edit` or `execute`.
     package var kind: String?
     /// The first words of a command.
@@ -71,7 +73,11 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     }
 
     private func concern(_ use: ToolUse) -> Concern {
-        if let kind, !kind.isSame(as: use.kind) { return .none }
+        if let kind, !kind.isSame(as: use.kind) {
+            // What runs a command is forbidden as such, whatever the agent calls it.
+            guard effect != .allow, kind.isSame(as: "execute"), use.isCommand else { return .none }
+        }
+        if effect == .allow, !mayAllow(use) { return .none }
         if let command, let wanted = ToolUse.words(command) {
             guard use.isCommand else { return .none }
             guard let words = use.words else { return .unknown }
@@ -85,10 +91,21 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         }
         guard let path, let names = ToolUse.names(path) else { return .all }
         guard use.hasKnownPaths else { return .unknown }
-        let inside = use.paths.map { use.isInside($0, names) }
+        let roots = effect == .allow ? [use.directory] : use.roots
+        let inside = use.paths.map { use.isInside($0, names, of: roots) }
         let count = inside.count { $0 == true }
         if count == 0, effect != .allow, inside.contains(nil) { return .unknown }
         return count == 0 ? .none : count == inside.count ? .all : .part
+    }
+
+    /// Whether a rule that allows may concern it at all: no rule allows what it does not name.
+    private func mayAllow(_ use: ToolUse) -> Bool {
+        // Its own path is compared with each of the tool's.
+        if path == nil, !use.paths.allSatisfy(use.isInProject) { return false }
+        guard use.isCommand else { return true }
+        // A tool that reads runs nothing.
+        if let kind, command == nil, !kind.isSame(as: "execute") { return false }
+        return !use.hasUnknownArguments && use.directories.allSatisfy(use.isInProject)
     }
 
     /// The rule that decides: what denies comes before what asks, and that before what allows. Nothing is allowed where
@@ -116,14 +133,23 @@ struct ToolUse: Sendable {
     var command: String?
     /// The paths that it names: absolute, or relative to the project.
     var paths: [String]
-    /// The project's directory: absolute, without symbolic links.
+    /// Where it would run the command, as far as the agent says so.
+    var directories: [String]
+    /// Whether the agent says more of a command than is understood here.
+    var hasUnknownArguments: Bool
+    /// Where the agent works: absolute, without symbolic links.
     var directory: String
+    /// That, and the directory of the listed project where it works elsewhere, as in a worktree.
+    var roots: [String]
 
-    init(_ question: AgentQuestion, directory: String) {
+    init(_ question: AgentQuestion, directory: String, project: String? = nil) {
         kind = question.call.kind
         command = question.command
         paths = question.call.locations.map(\.path) + question.call.diffs.map(\.path)
+        directories = question.directories
+        hasUnknownArguments = question.hasUnknownArguments
         self.directory = directory
+        roots = [directory] + (project.map { $0.isSame(as: directory) ? [] : [$0] } ?? [])
     }
 
     /// Whether it runs a command, known or not.
@@ -139,12 +165,20 @@ struct ToolUse: Sendable {
 
     /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
     ///
+    /// - Parameters:
+    ///   - place: The names that lead there.
+    ///   - roots: Where from; one of them is enough.
     /// - Returns: nil where that cannot be told.
-    func isInside(_ path: String, _ place: [String]) -> Bool? {
+    func isInside(_ path: String, _ place: [String], of roots: [String]) -> Bool? {
         guard let real = resolved(path) else { return nil }
-        let wanted = directory + ([""] + place).joined(separator: "/")
-        return real.isSame(as: wanted) || real.begins(with: wanted + "/")
+        return roots.contains { root in
+            let wanted = (root.isSame(as: "/") ? "" : root) + ([""] + place).joined(separator: "/")
+            return real.isSame(as: wanted) || real.begins(with: wanted + "/")
+        }
     }
+
+    /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
+    func isInProject(_ path: String) -> Bool { isInside(path, [], of: roots) == true }
 
     /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is in somebody's home, is a
     /// URL, is another one for each process, or has a link that leads nowhere yet.

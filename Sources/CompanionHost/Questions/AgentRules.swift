@@ -26,7 +26,8 @@ package struct AgentRules: Sendable {
         let now = clock.now()
         return try await database.writeChecked(durably: true) { database -> AgentRule in
             var rule = rule
-            rule.projectId = try project.map { try Self.project($0, in: database) }
+            (rule.projectId, rule.projectName) = (nil, nil)
+            if let project { (rule.projectId, rule.projectName) = try Self.project(project, in: database) }
             let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM agentRule") ?? 0
             guard count < Self.maximum else {
                 throw HostError(.requestInvalid, "There are \(count) rules already: remove some first.")
@@ -71,7 +72,7 @@ package struct AgentRules: Sendable {
                 )
             }
             guard !rules.isEmpty else { return nil }
-            let use = ToolUse(asked, directory: turn.directory)
+            let use = ToolUse(asked, directory: turn.directory, project: turn.project)
             guard let rule = try await BlockingCall.run({ AgentRule.deciding(rules, use) }) else { return nil }
             guard let decision = rule.decision(on: asked) else { return nil }
             try await note(rule, asked, turn)
@@ -101,17 +102,17 @@ package struct AgentRules: Sendable {
         }
     }
 
-    private static func project(_ word: String, in database: Database) throws -> String {
+    private static func project(_ word: String, in database: Database) throws -> (id: String, name: String) {
         for column in ["id", "path", "name"] {
-            let found = try String.fetchAll(
+            let found = try Row.fetchAll(
                 database,
-                sql: "SELECT id FROM project WHERE \(column) = ?",
+                sql: "SELECT id, name FROM project WHERE \(column) = ?",
                 arguments: [word]
             )
             if found.count > 1 {
                 throw HostError(.requestInvalid, "Several projects have the name “\(word)”: give the path.")
             }
-            if let id = found.first { return id }
+            if let project = found.first { return (project[0], project[1]) }
         }
         throw HostError(.requestInvalid, "The host has no project “\(word)”.")
     }
@@ -124,11 +125,15 @@ package struct AgentRules: Sendable {
         try Row.fetchAll(
             database,
             sql:
-                "SELECT number, effect, project, kind, command, path FROM agentRule WHERE \(condition) ORDER BY number",
+                """
+                SELECT number, effect, project, kind, command, path,
+                    (SELECT name FROM project WHERE id = agentRule.project)
+                FROM agentRule WHERE \(condition) ORDER BY number
+                """,
             arguments: arguments
         ).map { row in
             // What a later version knows more is asked about.
-            AgentRule(
+            var rule = AgentRule(
                 id: row[0],
                 effect: AgentRule.Effect(rawValue: row[1]) ?? .ask,
                 projectId: row[2],
@@ -136,6 +141,8 @@ package struct AgentRules: Sendable {
                 command: row[4],
                 path: row[5]
             )
+            rule.projectName = row[6]
+            return rule
         }
     }
 }

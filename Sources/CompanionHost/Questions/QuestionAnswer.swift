@@ -6,12 +6,43 @@ package enum QuestionAnswer: Sendable, Hashable {
     case option(String)
     /// Any option of a kind.
     case kind(AgentOption.Kind)
+    /// An option that lets the agent go on, by its id or its name.
+    case approval(String)
+    /// No, in whichever way the agent takes it: once, for good if this person may say so, or as the end of the turn.
+    case rejection
 
-    func option(of question: HostQuestion) -> AgentOption? {
+    /// - Parameter mayAlways: Whether the person may choose answers that go for later questions too.
+    /// - Returns: The option; nil for the end of the turn.
+    /// - Throws: ``HostError``: `request.invalid` for an answer that the agent does not offer.
+    func option(of question: HostQuestion, mayAlways: Bool) throws -> AgentOption? {
+        let options = question.options
+        let found: AgentOption?
         switch self {
-        case .option(let id): question.options.first { $0.id.isSame(as: id) }
-        case .kind(let kind): question.options.first { $0.kind == kind }
+        case .option(let id): found = options.first { $0.id.isSame(as: id) }
+        case .kind(let kind): found = options.first { $0.kind == kind }
+        case .approval(let word): found = try Self.approval(word, of: options)
+        case .rejection:
+            return options.first { $0.kind == .rejectOnce }
+                ?? (mayAlways ? options.first { $0.kind == .rejectAlways } : nil)
         }
+        guard let found else {
+            let offered = options.map(\.name).joined(separator: ", ")
+            throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(offered)")
+        }
+        return found
+    }
+
+    private static func approval(_ word: String, of options: [AgentOption]) throws -> AgentOption? {
+        let named = options.filter { $0.name.isSame(as: word) }
+        let found = options.first { $0.id.isSame(as: word) } ?? named.first
+        if named.count > 1, found?.id.isSame(as: word) != true {
+            let ids = named.map(\.id).joined(separator: ", ")
+            throw HostError(.requestInvalid, "Several answers are called “\(word)”. Use the id: \(ids)")
+        }
+        if let found, found.kind.isRefusal {
+            throw HostError(.requestInvalid, "“\(found.name)” is a rejection: use reject")
+        }
+        return found
     }
 }
 
@@ -30,6 +61,7 @@ package struct QuestionDecider: Sendable, Hashable {
     }
 
     init(_ device: CompanionDevice) {
-        self.init(name: device.name, device: device)
+        // A name is the device's own choice, and may be that of the owner.
+        self.init(name: "Device “\(device.name)”", device: device)
     }
 }

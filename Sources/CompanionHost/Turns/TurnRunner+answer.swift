@@ -131,6 +131,11 @@ extension TurnRunner {
                 log.publish(frame, in: job.feed) {
                     if case .mode(let mode) = frame { self.tell(mode, of: job, after: told) }
                 }
+                if case .question(let notice) = frame, notice.phase == .continued {
+                    self.events.send(
+                        .questionContinued(notice, chatID: job.turn.chatID, turnID: job.feed.id)
+                    )
+                }
             },
             overflow: { overflow.yield() }
         )

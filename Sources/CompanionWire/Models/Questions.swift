@@ -32,6 +32,8 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
     package var decidedAt: Date?
     /// The agent's mode when it asked; nil where that is not known.
     package var mode: AgentMode?
+    /// When the agent went on after the answer; nil where it did not yet, or the host was restarted since.
+    package var continuedAt: Date?
 
     package init(
         id: String,

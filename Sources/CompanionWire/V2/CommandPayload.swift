@@ -8,7 +8,8 @@ package enum CommandPayload: Sendable, Hashable {
     /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
     case chatSend(chatID: String, prompt: String, model: String?, allowedTools: [String]?)
     case chatCancel(chatID: String, turnID: String)
-    case approvalDecide(approvalID: String, optionID: String)
+    /// `optionID`: nil rejects, in whichever way the agent takes it.
+    case approvalDecide(approvalID: String, optionID: String?)
 
     /// The name of the command on the wire.
     package var type: String {
@@ -44,7 +45,7 @@ package enum CommandPayload: Sendable, Hashable {
             members["turnId"] = .string(turnID)
         case .approvalDecide(let approvalID, let optionID):
             members["approvalId"] = .string(approvalID)
-            members["optionId"] = .string(optionID)
+            members["optionId"] = optionID.map(JSONValue.string)
         }
         return .object(members)
     }
@@ -71,7 +72,10 @@ package enum CommandPayload: Sendable, Hashable {
         case "chat.cancel":
             self = .chatCancel(chatID: try fields.text("chatId"), turnID: try fields.text("turnId"))
         case "approval.decide":
-            self = .approvalDecide(approvalID: try fields.text("approvalId"), optionID: try fields.text("optionId"))
+            self = .approvalDecide(
+                approvalID: try fields.text("approvalId"),
+                optionID: try fields.optionalText("optionId")
+            )
         default:
             throw SignedCommandError(.commandBadShape, "`payload.type` is not a command that this host knows")
         }

@@ -25,6 +25,8 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         package static let approvalAsked = Kind(rawValue: "approval.asked")
         /// A question was answered, or needs no answer any more.
         package static let approvalDecided = Kind(rawValue: "approval.decided")
+        /// The agent went on after a question was decided.
+        package static let approvalContinued = Kind(rawValue: "approval.continued")
     }
 
     package var type: Kind

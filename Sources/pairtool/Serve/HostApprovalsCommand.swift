@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -91,18 +92,35 @@ struct HostAnswerOptions: ParsableArguments {
 
     @OptionGroup var options: OutputOptions
 
-    /// - Parameter always: Whether later questions of its kind get the same answer.
-    func answer(approve: Bool, always: Bool) async throws {
+    /// - Parameters:
+    ///   - always: Whether later questions of its kind get the same answer.
+    ///   - option: The answer's name or id; nil for the usual one.
+    func answer(approve: Bool, always: Bool, option: String? = nil) async throws {
         let output = options.output
         var request = AdminRequest(.answer)
         request.question = try await output.hostQuestion(id).id
         request.approve = approve
         request.always = always
-        guard let question = try await output.ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        request.option = option
+        guard var question = try await output.ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        let waits = approve && output.format != .quiet
+        if waits, output.format == .json { question.continuedAt = try await continuation(question) }
         output.result(question, id: question.id) {
-            TerminalText.line(
-                "\(approve ? "Approved" : "Rejected"): \(question.title) (“\(question.chosen ?? "")”)."
-            )
+            let answer = question.chosen.map { " (“\($0)”)" } ?? ""
+            return TerminalText.line("\(approve ? "Approved" : "Rejected"): \(question.title)\(answer).")
+        }
+        if waits, output.format == .text {
+            let time = try await continuation(question)
+            output.sayContinuation(time, next: "pairtool host approvals show \(question.id.shortID)")
+        }
+    }
+
+    /// When the agent went on, if it does so soon.
+    private func continuation(_ question: HostQuestion) async throws -> Date? {
+        var request = AdminRequest(.questions)
+        request.question = question.id
+        return try await ContinuationWait().run { [request, options] in
+            try await options.output.ask(request).questions?.first?.continuedAt
         }
     }
 }
@@ -115,15 +133,25 @@ struct HostApproveCommand: AsyncParsableCommand {
             Examples:
               pairtool host approvals approve 7b0e
               pairtool host approvals approve 7b0e --always
+              pairtool host approvals approve 7b0e --option "Yes, in this folder"
             """
     )
 
     @Flag(help: "Also allow later questions of its kind, if the agent offers that.")
     var always = false
 
+    @Option(
+        help: "Give this answer, by its name or id (pairtool host approvals show). Default: the one for yes, once."
+    )
+    var option: String?
+
     @OptionGroup var question: HostAnswerOptions
 
-    func run() async throws { try await question.answer(approve: true, always: always) }
+    func validate() throws {
+        if option != nil, always { throw ValidationError("Use --option or --always, not both.") }
+    }
+
+    func run() async throws { try await question.answer(approve: true, always: always, option: option) }
 }
 
 struct HostRejectCommand: AsyncParsableCommand {
@@ -184,15 +212,20 @@ extension HostQuestion {
         }
     }
 
+    private var decisionText: String {
+        decidedBy.map { person in ": \(person)" + (chosen.map { " chose “\($0)”" } ?? "") } ?? ""
+    }
+
     func text(now: Date) -> String {
         var lines = [
             "wants to  \(title)\(kind.isEmpty ? "" : " (\(kind))")",
             "chat      \(chatId)",
             "asked     \(TimeText.ago(askedAt, now: now))",
-            "state     \(stateText(now: now))" + (decidedBy.map { ": \($0) chose “\(chosen ?? "")”" } ?? ""),
-            "answers   \(options.map(\.name).joined(separator: ", "))",
+            "state     \(stateText(now: now))" + decisionText,
+            "answers   \(options.text)",
         ].map(TerminalText.line)
         if let mode { lines.append(TerminalText.line("mode      \(mode.name)")) }
+        if let continuedAt { lines.append("went on   \(TimeText.ago(continuedAt, now: now))") }
         if let arguments, !arguments.isEmpty { lines += ["", TerminalText.block(arguments)] }
         if state == .open {
             lines += ["", "To answer: pairtool host approvals approve \(id.shortID), or reject \(id.shortID)"]

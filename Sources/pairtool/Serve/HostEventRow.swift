@@ -127,6 +127,12 @@ struct HostEventRow: Encodable {
             chatId = question.chatId
             outcome = question.state.rawValue
             by = question.decidedBy
+        case .questionContinued(let notice, let chatID, let turnID):
+            event = "question_continued"
+            questionId = notice.id
+            chatId = chatID
+            turnId = turnID
+            outcome = notice.state.rawValue
         case .alwaysRefused(let question, let device):
             event = "always_refused"
             questionId = question.id

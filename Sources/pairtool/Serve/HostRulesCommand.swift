@@ -52,7 +52,7 @@ struct HostRulesCommand: AsyncParsableCommand {
                 columns: [
                     TableColumn("ID", rank: 0) { "\($0.id)" },
                     TableColumn("RULE", shrinks: true, rank: 0) { $0.text },
-                    TableColumn("PROJECT", rank: 1) { $0.projectId ?? "all" },
+                    TableColumn("PROJECT", rank: 1) { $0.projectName ?? $0.projectId ?? "all" },
                 ],
                 id: { "\($0.id)" }
             )

@@ -180,6 +180,8 @@ actor HostScreen {
                     + "pairtool host approvals show \(question.id.shortID)"
             )
         case .questionEnded(let question): line(Self.ending(of: question))
+        case .questionContinued(let notice, let chatID, _):
+            line("The agent in chat \(chatID.shortID) goes on after question \(notice.id.shortID).")
         case .alwaysRefused(let question, let device):
             line(
                 "\(device.name) (\(device.id)) tried to answer question \(question.id.shortID) for all later ones too: "

@@ -216,6 +216,7 @@ import Testing
         switch event {
         case .added: "added"
         case .decided(let approval): "decided \(approval.status)"
+        case .continued: "continued"
         case .gone: "gone"
         case .interrupted: "interrupted"
         case .resumed: "resumed"

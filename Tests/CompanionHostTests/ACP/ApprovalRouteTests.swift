@@ -34,7 +34,7 @@ struct ApprovalRouteTests {
         }
     }
 
-    private func reply(_ device: TestDevice, _ question: HostQuestion, _ option: String, _ clock: TestClock? = nil)
+    private func reply(_ device: TestDevice, _ question: HostQuestion, _ option: String?, _ clock: TestClock? = nil)
         async throws -> Reply
     {
         let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option)
@@ -67,14 +67,16 @@ struct ApprovalRouteTests {
                 let whole = try await other.get("/companion/approvals/\(question.id)").decoded(ApprovalResponse.self)
                 #expect(whole.approval.arguments?.hasPrefix("rm -r build\n") == true && !whole.mayAlways)
                 let decided: HostQuestion = try await reply(other, question, "y", clock).result()
-                #expect(decided.state == .approved && decided.decidedBy == "Laptop" && decided.arguments == nil)
+                #expect(decided.state == .approved && decided.decidedBy == "Device “Laptop”")
+                #expect(decided.arguments == nil)
                 let frames = try await frames(of: question, other)
                 let notices = notices(in: frames)
                 #expect(notices.map(\.phase) == [.asked, .decided, .continued])
                 #expect(notices.allSatisfy { $0.id == question.id && $0.title == "Run it" && $0.kind == "execute" })
-                #expect(notices[1].decidedBy == "Laptop" && notices[1].answer == "Yes" && notices[1].state == .approved)
+                #expect(notices[1].decidedBy == "Device “Laptop”" && notices[1].answer == "Yes")
+                #expect(notices[1].state == .approved)
                 #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
-                #expect(frames.contains(.status(label: "Laptop said “Yes”")))
+                #expect(frames.contains(.status(label: "Device “Laptop” said “Yes”")))
                 #expect(frames.contains(.text("chosen: y")))
                 let rows = try await host.server.administration.audit.rows()
                 #expect(rows.last?.kind == "question.decided" && rows.last?.device == other.id)
@@ -133,7 +135,7 @@ struct ApprovalRouteTests {
             #expect(try await asker.send(command).outcome().replayed == true)
             let late = try await reply(asker, question, "y")
             #expect(late.status == 409 && late.code == .approvalDecided)
-            #expect(late.error == "Asker was first: the question was rejected")
+            #expect(late.error == "Device “Asker” was first: the question was rejected")
             var unknown = question
             unknown.id = "none"
             #expect(try await reply(asker, unknown, "y").code == .approvalUnknown)
@@ -175,7 +177,58 @@ struct ApprovalRouteTests {
         }
     }
 
-    @Test("The live feed tells of a question and of its answer")
+    @Test(
+        "A device rejects without naming an option, whatever the agent offers",
+        arguments: [
+            (#"[["y","Yes","allow_once"],["N","Never","reject_always"],["n","No","reject_once"]]"#, "n"),
+            (#"[["y","Yes","allow_once"],["N","Never","reject_always"]]"#, "cancelled"),
+            (#"[["y","Yes","allow_once"]]"#, "cancelled"),
+        ]
+    )
+    func rejection(options: String, outcome: String) async throws {
+        try await withQuestion("ask-options \(options)") { host, asker, question in
+            let decided: HostQuestion = try await reply(asker, question, nil).result()
+            #expect(decided.state == .rejected && decided.decidedBy == "Device “Asker”")
+            #expect(try await frames(of: question, asker).contains(.text("chosen: \(outcome)")))
+        }
+    }
+
+    @Test("Questions in a project that is not listed any more are the owner's alone")
+    func unlisted() async throws {
+        try await withTemporaryDirectory { directory in
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: directory))
+            let question = try await withHostAndDevice(in: directory) {
+                $0.agent = .acp(launch)
+            } _: { (host: TestHost, device: inout TestDevice) async throws -> HostQuestion in
+                try await device.pair()
+                _ = try await device.startTurn("ask", model: "fake")
+                let question = try await host.event { event in
+                    if case .questionAsked(let question) = event { question } else { nil }
+                }
+                let listed = try await device.get("/companion/approvals").decoded(ApprovalsListResponse.self)
+                #expect(listed.approvals.elements.map(\.id) == [question.id])
+                return question
+            }
+            try FileManager.default.createDirectory(atPath: directory + "/other", withIntermediateDirectories: true)
+            try await withHostAndDevice(in: directory) {
+                $0.agent = .acp(launch)
+                $0.projects = [directory + "/other"]
+            } _: { (host: TestHost, device: inout TestDevice) async throws in
+                try await device.pair()
+                let listed = try await device.get("/companion/approvals?all=1").decoded(ApprovalsListResponse.self)
+                #expect(listed.approvals.elements.isEmpty)
+                let one = try await device.get("/companion/approvals/\(question.id)")
+                #expect(one.status == 404 && one.code == .approvalUnknown)
+                let decided = try await reply(device, question, "y")
+                #expect(decided.status == 404 && decided.code == .approvalUnknown)
+                var request = AdminRequest(.questions)
+                request.all = true
+                #expect(await host.server.administration.answer(request).questions?.map(\.id) == [question.id])
+            }
+        }
+    }
+
+    @Test("The live feed tells of a question, of its answer, and of the agent that goes on")
     func live() async throws {
         try await withQuestion { host, asker, question in
             try await LiveClient.with(host, token: asker.token) { client in
@@ -183,7 +236,13 @@ struct ApprovalRouteTests {
                 _ = try await reply(asker, question, "y").outcome()
                 let decided = try await client.event(.approvalDecided)
                 #expect(decided.approvalId == question.id && decided.chatId == question.chatId)
-                #expect(decided.state == "approved" && decided.decidedBy == "Asker" && decided.title == "Run it")
+                #expect(decided.state == "approved" && decided.decidedBy == "Device “Asker”")
+                #expect(decided.title == "Run it")
+                let continued = try await client.event(.approvalContinued)
+                #expect(continued.approvalId == question.id && continued.chatId == question.chatId)
+                #expect(continued.turnId == question.turnId && continued.state == "approved")
+                let now = try await asker.get("/companion/approvals/\(question.id)").decoded(ApprovalResponse.self)
+                #expect(now.approval.continuedAt.map { $0 >= now.approval.decidedAt ?? .distantFuture } == true)
                 _ = try await client.event(.turnFinished)
                 let sent = try await asker.execute(
                     .chatSend(chatID: question.chatId, prompt: "ask", model: "fake", allowedTools: nil)

@@ -46,7 +46,7 @@ package enum FakeACPAgent {
     /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
     /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`.
     private static let source = #"""
-        import json, os, queue, subprocess, sys, threading
+        import json, os, queue, socket, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
@@ -93,11 +93,19 @@ package enum FakeACPAgent {
                 change = {"type": "diff", "path": "a.txt", "oldText": "one\ntwo\n", "newText": "one\n2\n" + "more\n" * int(rest)}
                 update(session, "tool_call_update", toolCallId="t", status="completed", content=[change])
                 update(session, "agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": "AAAA"})
-            elif word == "ask":
-                outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute", "rawInput": {"command": "rm -r build", "cwd": "/x"}})
+            elif word in ("ask", "ask-here"):
+                place = "/x" if word == "ask" else sessions.get(session, "/x")
+                outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute", "rawInput": {"command": "rm -r build", "cwd": place}})
                 chosen = outcome.get("optionId", outcome["outcome"])
                 update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
                 say(session, "chosen: " + chosen)
+            elif word == "ask-options":
+                outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute"}, json.loads(rest))
+                say(session, "chosen: " + outcome.get("optionId", outcome["outcome"]))
+            elif word == "admin":
+                path, _, line = rest.partition(" ")
+                peer = socket.socket(socket.AF_UNIX); peer.connect(path); peer.sendall(line.encode() + b"\n")
+                say(session, peer.makefile().readline())
             elif word == "ask-then":
                 ask(session, {"toolCallId": "t", "title": "Run it"}); reason = rest
                 update(session, "usage_update", used=1, size=2)

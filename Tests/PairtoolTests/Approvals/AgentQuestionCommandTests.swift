@@ -125,20 +125,29 @@ import Testing
                     #expect(always.status == 9 && always.err.contains("Only the host's owner"), "\(always)")
                     let approved = try await user.spawn(["approvals", "approve", String(id.prefix(8)), "--json"])
                     #expect(try approved.json[0]["status"] == .text("approved"), "\(approved)")
-                    #expect(try approved.json[0]["decidedBy"] == .text("desk"))
-                    #expect(try await run.events.first("approval_decided")["decidedBy"] == .text("desk"))
+                    let desk = JSONValue.text("Device “desk”")
+                    #expect(try approved.json[0]["decidedBy"] == desk)
+                    #expect(try approved.json[0]["continuedAt"]?.string?.isEmpty == false, "\(approved)")
+                    let after = try await user.spawn(["approvals", "show", id])
+                    #expect(after.out.contains("\nwent on   "), "\(after)")
+                    #expect(try await run.events.first("approval_decided")["decidedBy"] == desk)
                     _ = try await run.events.first("approval_continued")
                     #expect(try await run.events.first("finished")["answer"] == .text("chosen: y"))
                     let second = try await user.spawn(["approvals", "reject", id, "--json"])
                     #expect(second.status == 1 && second.failed(with: "approval.already_decided"), "\(second)")
-                    #expect(second.err.contains("desk was first"))
+                    #expect(second.err.contains("Device “desk” was first"))
                 }
                 #expect(result.status == 0, "\(result)")
-                #expect(try await watch.events.first("approval.decided")["decidedBy"] == .text("desk"))
+                let desk = JSONValue.text("Device “desk”")
+                let decided = try await watch.events.first("approval.decided")
+                #expect(decided["decidedBy"] == desk)
+                let continued = try await watch.events.first("approval.continued")
+                #expect(continued["approvalId"] == decided["approvalId"] && continued["decidedBy"] == desk)
                 try watch.interrupt()
             }
             #expect(watched.status == 130)
-            #expect(try await events.first("question_ended")["by"] == .text("desk"))
+            #expect(try await events.first("question_ended")["by"] == .text("Device “desk”"))
+            #expect(try await events.first("question_continued")["outcome"] == .text("approved"))
             #expect(try await events.first("always_refused")["deviceName"] == .text("desk"))
         }
     }
@@ -306,7 +315,7 @@ import Testing
                     }
                     #expect(sent.status == 0, "\(sent)")
                     let decided = try await watch.events.first("decided") { $0["hostName"] == .text("Shed") }
-                    #expect(decided["approval"]?["decidedBy"] == .text("desk"))
+                    #expect(decided["approval"]?["decidedBy"] == .text("Device “desk”"))
                     #expect(decided["approval"]?["status"] == .text("rejected"))
                     try watch.interrupt()
                 }
@@ -327,9 +336,11 @@ import Testing
                         let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
                         _ = try await watch.events.first("added") { $0["approval"]?["id"] == .text(id) }
                         let word = answer == "y" ? "approve" : "reject"
-                        #expect(try await host.spawn(["host", "approvals", word, id]).status == 0)
+                        let done = try await host.spawn(["host", "approvals", word, id])
+                        #expect(done.status == 0 && done.err.contains("The agent goes on.") == (answer == "y"))
                         let decided = try await watch.events.first("decided") { $0["approval"]?["id"] == .text(id) }
                         #expect(decided["approval"]?["decidedBy"] == .text("The owner"))
+                        _ = try await watch.events.first("continued") { $0["approval"]?["id"] == .text(id) }
                         #expect(try await run.events.first("finished")["answer"] == .text("chosen: \(answer)"))
                     }
                     #expect(sent.status == 0, "\(sent)")

@@ -170,6 +170,9 @@ import Testing
             let ended = await line(.questionEnded(question))
             #expect(ended == "The question 7b0e4a11 in chat c0ffee00 \(words)\n")
         }
+        let notice = QuestionNotice(.continued, question)
+        let continued = await line(.questionContinued(notice, chatID: question.chatId, turnID: "t"))
+        #expect(continued == "The agent in chat c0ffee00 goes on after question 7b0e4a11.\n")
     }
 
     @Test("The mode of a chat's agent is said when a turn starts, when it changes and with a question")

@@ -81,10 +81,13 @@ struct ACPConversation: Sendable {
         if known == .completed || known == .failed { calls[ByteText(question.call.id)] = nil }
         let call = merge(question.call)
         let input = calls[ByteText(call.id)]?.input
+        let (directories, hasUnknown) = Self.surroundings(of: input)
         return AgentQuestion(
             call: call,
             arguments: Self.arguments(of: call, input: input),
             command: Self.command(in: input)?.text ?? Self.commandMember(of: input).map { Self.json($0.value) },
+            directories: directories,
+            hasUnknownArguments: hasUnknown,
             options: question.options
         )
     }
@@ -134,6 +137,11 @@ struct ACPConversation: Sendable {
     private static func arguments(of call: AgentToolCall, input: ACPValue?) -> String {
         let command = command(in: input)
         var text = command.map { $0.text + "\n" } ?? ""
+        // Rules decide by them: people have to see them, too.
+        let changed = Set(call.diffs.map { ByteText($0.path) })
+        for place in call.locations where !changed.contains(ByteText(place.path)) {
+            text += "path: \(place.path.oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\n"
+        }
         if !call.diffs.isEmpty {
             text += call.diffs.map(\.unified).joined(separator: "\n")
             // The input of a tool that edits says the same as the difference.
@@ -148,6 +156,40 @@ struct ACPConversation: Sendable {
         case let other?: text += json(other)
         }
         return cut(text, to: argumentsSize)
+    }
+
+    /// Members beside a command that do not change what it does.
+    private static let harmlessMembers = Set(
+        [
+            "description", "explanation", "justification", "reason", "title", "timeout", "timeout_ms", "timeoutMs",
+            "timeout_seconds", "timeoutSeconds", "initial_wait", "yield_time_ms", "max_output_tokens", "background",
+            "is_background", "isBackground", "run_in_background", "call_id", "callId", "parsed_cmd",
+        ].map { ByteText($0) }
+    )
+    /// Members that say where a command runs.
+    private static let directoryMembers = Set(
+        ["cwd", "workdir", "work_dir", "directory", "dir_path", "working_directory", "workingDirectory"]
+            .map { ByteText($0) }
+    )
+
+    /// What the arguments say beside the command: where it runs, and whether there is more that may change what it does.
+    private static func surroundings(of input: ACPValue?) -> (directories: [String], hasUnknown: Bool) {
+        switch input {
+        case nil, .null?, .string?: return ([], false)
+        case .object(let members)?:
+            let names = command(in: input)?.names ?? commandMember(of: input).map { [$0.name] } ?? []
+            let known = Set(names.map { ByteText($0) })
+            var directories: [String] = []
+            for (name, value) in members where value != .null && !known.contains(ByteText(name)) {
+                if directoryMembers.contains(ByteText(name)), let directory = value.string {
+                    directories.append(directory)
+                } else if !harmlessMembers.contains(ByteText(name)) {
+                    return ([], true)
+                }
+            }
+            return (directories, false)
+        case .some: return ([], true)
+        }
     }
 
     /// The command among the arguments, with the members that have it; nil where there is none that is all text.

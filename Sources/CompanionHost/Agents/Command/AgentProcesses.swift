@@ -61,6 +61,16 @@ final class AgentProcesses: Sendable {
         registry.withLockedValue { $0.adoptsOrphans = true }
     }
 
+    /// Whether a process belongs to a run of any agent of this program. Blocks.
+    static func isOfAgent(_ process: pid_t) -> Bool {
+        let registry = registry.withLockedValue { $0 }
+        return registry.runs.contains { mark, run in
+            let others = registry.runs.filter { $0.key != mark }.values
+            return members(of: run, others: Array(others), adoptsOrphans: registry.adoptsOrphans)
+                .contains { $0.id == process }
+        }
+    }
+
     /// Notes the command itself, which leads a session of its own.
     func lead(_ leader: pid_t) {
         Self.registry.withLockedValue { $0.runs[mark]?.leader = leader }

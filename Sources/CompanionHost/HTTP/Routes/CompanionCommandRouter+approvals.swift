@@ -8,11 +8,12 @@ extension CompanionCommandRouter {
         add(.get, "/companion/approvals", to: router) { request, context in
             _ = try await authenticate(request, context)
             let all = Self.integer(request.uri.queryParameters["all"]) ?? 0
-            return .json(ApprovalsListResponse(approvals: try await questions.list(all: all != 0)))
+            return .json(ApprovalsListResponse(approvals: try await questions.list(all: all != 0, isOwner: false)))
         }
         add(.get, "/companion/approvals/:id", to: router) { request, context in
             let device = try await authenticate(request, context)
-            guard let question = try await questions.question(id: try context.parameter("id")) else {
+            let id = try context.parameter("id")
+            guard let question = try await questions.question(id: id, isOwner: false) else {
                 throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
             }
             return .json(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import FoundationEssentials
 import Identity
 
 struct ApprovalApproveCommand: AsyncParsableCommand {
@@ -11,6 +12,7 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
             Examples:
               pairtool approvals approve 7b0e
               pairtool approvals approve 7b0e --always
+              pairtool approvals approve 7b0e --option "Yes, in this folder"
               pairtool approvals approve 7b0e --via cloud
             """
     )
@@ -18,9 +20,18 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
     @Flag(help: "Also approve later requests of its kind, if the agent offers that and the host allows it.")
     var always = false
 
+    @Option(
+        help: "Give this answer, by its name or id (pairtool approvals show). Default: the one for yes, once."
+    )
+    var option: String?
+
     @OptionGroup var decision: ApprovalDecisionOptions
 
-    func run() async throws { try await decision.decide(.approve(always: always)) }
+    func validate() throws {
+        if option != nil, always { throw ValidationError("Use --option or --always, not both.") }
+    }
+
+    func run() async throws { try await decision.decide(option.map { .approval($0) } ?? .approve(always: always)) }
 }
 
 struct ApprovalRejectCommand: AsyncParsableCommand {
@@ -72,16 +83,38 @@ struct ApprovalDecisionOptions: ParsableArguments {
                 )
             }
             let decided = try await approvals.decide(approval, choice)
-            let row = ApprovalDecisionRow(decided, at: approvals.place)
+            let isApproved = choice.isApproval(of: approval)
+            // Daemons have no agent that goes on.
+            let waits = isApproved && approval.options != nil && session.output.format != .quiet
+            var row = ApprovalDecisionRow(decided, at: approvals.place)
+            if waits, session.output.format == .json { row.continuedAt = try await continuation(decided, approvals) }
             session.output.result(row, id: row.id) {
-                let word = if case .approve = choice { "Approved" } else { "Rejected" }
-                return TerminalText.line(
-                    "\(word): \(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
+                TerminalText.line(
+                    "\(isApproved ? "Approved" : "Rejected"): "
+                        + "\(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
                 )
             }
             if decided.wasAnswerLost {
                 session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }
+            if waits, session.output.format == .text {
+                let time = try await continuation(decided, approvals)
+                session.output.sayContinuation(time, next: "pairtool approvals show \(decided.id.shortID)")
+            }
         }
+    }
+
+    /// When the agent went on, if it does so soon.
+    private func continuation(_ approval: Approval, _ approvals: any ApprovalDeciding) async throws -> Date? {
+        try await ContinuationWait().run { try await approvals.state(of: approval)?.continuedAt }
+    }
+}
+
+extension Output {
+    /// Says whether the agent went on after it was allowed to.
+    ///
+    /// - Parameter next: The command that shows it later.
+    func sayContinuation(_ time: Date?, next: String) {
+        say(time == nil ? "The agent has not gone on yet. To see whether it has: \(next)" : "The agent goes on.")
     }
 }

@@ -23,6 +23,8 @@ struct ApprovalRow: Encodable {
     var turnId: String?
     /// The agent's mode when it asked.
     var mode: AgentMode?
+    /// When the agent went on after the decision.
+    var continuedAt: Date?
     /// Where it was read from.
     var daemon: String
 
@@ -44,6 +46,7 @@ struct ApprovalRow: Encodable {
         chatId = approval.chatID
         turnId = approval.turnID
         mode = approval.mode
+        continuedAt = approval.continuedAt
         daemon = place
     }
 
@@ -65,10 +68,11 @@ struct ApprovalRow: Encodable {
         }
         if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
         if let decidedBy { lines.append(("decider", decidedBy)) }
+        if let continuedAt { lines.append(("went on", CompanionTimestamp.string(from: continuedAt))) }
         if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
         if let chatId { lines.append(("chat", chatId)) }
         if let mode { lines.append(("mode", mode.name)) }
-        if let options { lines.append(("answers", options.map(\.name).joined(separator: ", "))) }
+        if let options { lines.append(("answers", options.text)) }
         for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {
             lines.append(("detail", "\(key.scalars(atMost: 60)) = \(value)"))
         }
@@ -81,6 +85,16 @@ struct ApprovalRow: Encodable {
     }
 }
 
+extension [AgentOption] {
+    /// The names of the answers; with the ids of those whose names others have, too.
+    var text: String {
+        map { option in
+            let isUnique = count { $0.name.isSame(as: option.name) } == 1
+            return isUnique ? option.name : "\(option.name) (\(option.id))"
+        }.joined(separator: ", ")
+    }
+}
+
 /// A decision in JSON.
 struct ApprovalDecisionRow: Encodable {
     var id: String
@@ -90,6 +104,8 @@ struct ApprovalDecisionRow: Encodable {
     var message: String?
     var option: String?
     var decidedBy: String?
+    /// When the agent went on; nil where it was not seen to go on within a few seconds.
+    var continuedAt: Date?
     /// Where it was decided.
     var daemon: String
 

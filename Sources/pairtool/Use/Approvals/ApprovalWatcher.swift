@@ -54,7 +54,7 @@ struct ApprovalWatcher: Sendable {
                 case .added(let approval):
                     if let choice = await notifications?.show(await whole(approval)) { await decide(approval, choice) }
                 case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
-                case .interrupted, .resumed, .moved: break
+                case .continued, .interrupted, .resumed, .moved: break
                 }
             }
         }
@@ -88,6 +88,7 @@ struct ApprovalWatcher: Sendable {
             write("added", "+", approval, remarks.filter { !$0.isEmpty }.joined(separator: "  "))
         case .decided(let approval):
             write("decided", "-", approval, approval.status + (approval.decidedBy.map { " by \($0)" } ?? ""))
+        case .continued(let approval): write("continued", "-", approval, "the agent goes on")
         case .gone(let approval): write("gone", "-", approval, "gone")
         case .interrupted(let message): note("interrupted", message)
         case .resumed(let place): note("resumed", "continuing at \(place)")

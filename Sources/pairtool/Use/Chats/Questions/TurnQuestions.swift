@@ -81,8 +81,10 @@ final class TurnQuestions: Sendable {
         guard let approvals = session.offer.approvals else { return }
         do {
             if let choice = choice(notice) {
-                guard let approval = try await approvals.approval(id: notice.id), approval.isPending else { return }
-                _ = try await approvals.decide(approval, choice)
+                try await PersistentDecision(approvals: approvals).run(notice.id, choice) { error in
+                    let failure = CommandError(describing: error.naming(session.host))
+                    session.output.warn(failure.code, "\(failure.message) Trying again to answer the agent.")
+                }
             } else if session.context.canAsk, session.output.format == .text {
                 try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)
             } else {

@@ -1,0 +1,50 @@
+import CompanionTestSupport
+import Testing
+
+@testable import pairtool
+
+extension AgentQuestionCommandTests {
+    @Test(
+        "--deny-questions rejects also where the agent offers no rejection, and so do both inboxes",
+        arguments: ["--deny-questions", "approvals", "host"]
+    )
+    func noRejection(way: String) async throws {
+        try await withAgent { host, user, events in
+            let prompt = ["send", "--new", #"ask-options [["y","Yes","allow_once"]]"#, "--json"]
+            let options = way == "--deny-questions" ? [way] : []
+            let (_, sent) = try await user.follow(prompt + options) { run in
+                let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+                if way == "approvals" {
+                    let rejected = try await user.spawn(["approvals", "reject", id])
+                    #expect(rejected.status == 0 && rejected.out.hasPrefix("Rejected: Run it"), "\(rejected)")
+                } else if way == "host" {
+                    let rejected = try await host.spawn(["host", "approvals", "reject", id])
+                    #expect(rejected.status == 0 && rejected.out == "Rejected: Run it.\n", "\(rejected)")
+                }
+                #expect(try await run.events.first("finished")["answer"] == .text("chosen: cancelled"))
+            }
+            #expect(sent.status == 0, "\(sent)")
+        }
+    }
+
+    @Test(
+        "An answer is chosen by its name or id, also one of two of a kind, and one of an unknown kind by the owner",
+        arguments: [("approvals", "Yes, in docs", "z"), ("host", "z", "z"), ("host", "Sometimes", "s")]
+    )
+    func option(way: String, option: String, answer: String) async throws {
+        try await withAgent { host, user, events in
+            let offered = #"[["y","Yes","allow_once"],["z","Yes, in docs","allow_once"],["s","Sometimes","maybe"]]"#
+            let (_, sent) = try await user.follow(["send", "--new", "ask-options \(offered)", "--json"]) { run in
+                let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+                let (who, words) = way == "host" ? (host, ["host", "approvals"]) : (user, ["approvals"])
+                let unknown = try await who.spawn(words + ["approve", id, "--option", "No"])
+                #expect(unknown.status != 0 && unknown.err.contains("Yes, Yes, in docs, Sometimes"), "\(unknown)")
+                let approved = try await who.spawn(words + ["approve", id, "--option", option])
+                #expect(approved.status == 0 && approved.out.hasPrefix("Approved: Run it"), "\(approved)")
+                #expect(approved.err.contains("The agent goes on."), "\(approved)")
+                #expect(try await run.events.first("finished")["answer"] == .text("chosen: \(answer)"))
+            }
+            #expect(sent.status == 0, "\(sent)")
+        }
+    }
+}

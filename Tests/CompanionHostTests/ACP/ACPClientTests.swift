@@ -282,6 +282,32 @@ struct ACPClientTests {
         #expect(ACPMessage(Array(endless.utf8)) == nil)
     }
 
+    static let freeModes = [
+        "bypassPermissions", "Bypass Permissions", "yolo", "YOLO mode", "full-access", "Agent (full access)",
+        "full_auto",
+        "Full Auto", "danger-full-access", "dangerously-skip-permissions", "Always approve", "Auto-approve all",
+        "Allow all tools", "accept_all", "never-ask", "Auto (no approvals)", "Autopilot", "unrestricted",
+        "https://agentclientprotocol.com/protocol/session-modes#autopilot", "yolo#1", "Y\u{212A}-YOLO",
+    ]
+    static let askingModes = [
+        "plan", "default", "ask", "Always Ask", "acceptEdits", "Accept Edits", "Auto-accept edits", "auto_edit",
+        "dontAsk",
+        "auto", "agent", "read-only", "smart_approve", "approve", "manual", "code", "chat", "build", "architect",
+    ]
+
+    @Test(
+        "A mode asks nothing if its id or its name says so, in whatever words it does",
+        arguments: freeModes.map { ($0, true) } + askingModes.map { ($0, false) }
+    )
+    func freedom(_ words: String, _ isFree: Bool) throws {
+        for (id, name) in [(words, "Mode"), ("m-1", words)] {
+            let list: ACPValue = .array([["id": .string(id), "name": .string(name)]])
+            let modes = try #require(ACPModes(["modes": ["currentModeId": .string(id), "availableModes": list]]))
+            #expect(modes.asksNothing(in: id, more: []) == isFree)
+        }
+        #expect(ACPModes(current: words).asksNothing(in: words, more: []) == isFree, "one that was not listed")
+    }
+
     @Test("Modes that ask nothing are known by id and by name")
     func modes() throws {
         func modes(_ current: String, _ all: [String]) throws -> ACPModes {

@@ -76,37 +76,40 @@ extension ACPModes.Mode {
 }
 
 extension ACPModes {
-    /// Modes in which agents do everything without a question, as far as they are known.
-    private static let bypassing: Set<String> = [
-        "bypasspermissions", "bypass", "yolo", "fullaccess", "dangerfullaccess", "autopilot", "allowall",
-        "unrestricted",
-        "autoapprove", "acceptall", "neverask",
+    /// What the names of modes contain in which agents do everything without a question, as far as they are known.
+    private static let bypassing = [
+        "bypass", "yolo", "fullaccess", "fullauto", "autopilot", "unrestricted", "danger", "skippermission",
+        "autoapprove", "alwaysapprove", "approveall", "allowall", "alwaysallow", "acceptall", "neverask", "noapproval",
     ]
     /// Modes in which agents ask before they change something, the best first.
     private static let asking = ["default", "ask", "approve", "manual", "suggest", "agent", "build"]
 
-    /// The letters of an id; of one that is a link, those of its last part.
-    private static func letters(_ id: String) -> String {
-        let last = id.parts("#").last.map(String.init) ?? id
-        return String(
-            decoding: last.utf8.filter { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7a }.map { $0 | 0x20 },
-            as: UTF8.self
-        )
+    /// The small letters of a text, without what is between them.
+    private static func letters(_ text: some StringProtocol) -> String {
+        var letters = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars where scalar.properties.isAlphabetic {
+            letters.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
+        }
+        return String(letters)
     }
+
+    /// The letters of an id; of one that is a link, those of its last part.
+    private static func letters(id: String) -> String { letters(id.parts("#").last ?? id[...]) }
 
     /// Whether the agent asks nothing in a mode.
     ///
-    /// - Parameter more: What else is such a mode of this agent.
+    /// - Parameter more: What else is such a mode of this agent, as letters of the whole id or name.
     func asksNothing(in id: String, more: Set<String>) -> Bool {
         // By its id and by its name: either may be in the words of the field.
-        [letters(id: id), Self.letters(name(of: id))].contains { Self.bypassing.contains($0) || more.contains($0) }
+        let name = Self.letters(name(of: id))
+        let whole = Self.letters(id)
+        return more.contains(Self.letters(id: id)) || more.contains(name)
+            || Self.bypassing.contains { whole.has($0) || name.has($0) }
     }
-
-    private func letters(id: String) -> String { Self.letters(id) }
 
     /// A mode in which the agent asks.
     func askingMode(more: Set<String>) -> String? {
-        Self.asking.lazy.compactMap { wanted in available.first { Self.letters($0.id) == wanted } }
+        Self.asking.lazy.compactMap { wanted in available.first { Self.letters(id: $0.id).isSame(as: wanted) } }
             .first { !asksNothing(in: $0.id, more: more) }?.id
     }
 }

@@ -32,7 +32,8 @@ struct AgentFrames: Sendable {
 
     private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
         switch event {
-        case .thought(let text): return status("Thinking") + Self.pieces(of: text).map { .activity(.thought($0)) }
+        case .thought(let text):
+            return status("Thinking") + (text.isEmpty ? [] : Self.pieces(of: text).map { .activity(.thought($0)) })
         case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
@@ -105,8 +106,11 @@ struct AgentFrames: Sendable {
 
     private mutating func tool(_ call: AgentToolCall) -> [ContinueChatEvent] {
         let id = ByteText(call.id)
-        // It may tell more of a tool that has ended.
-        guard !ended.contains(id) else { return [] }
+        if ended.contains(id) {
+            // It may tell more of a tool that has ended. One that is at work is another call with the same id.
+            guard !call.hasEnded else { return [] }
+            ended.remove(id)
+        }
         var frames: [ContinueChatEvent] = []
         lastLabel = nil
         if tools[id] == nil { frames.append(.toolStart(toolName: call.title, toolCallID: call.id)) }
@@ -133,8 +137,7 @@ struct AgentFrames: Sendable {
 
     private static func report(of call: AgentToolCall) -> AgentToolReport {
         var left = changesSize
-        let hasEnded = call.status == .completed || call.status == .failed
-        let changes = (hasEnded ? call.diffs : []).compactMap { diff -> AgentToolReport.Change? in
+        let changes = (call.hasEnded ? call.diffs : []).compactMap { diff -> AgentToolReport.Change? in
             // A scalar has up to four bytes.
             guard left >= 4 else { return nil }
             let text = pieces(of: diff.unified, size: left)[0]
@@ -163,6 +166,11 @@ struct AgentFrames: Sendable {
         if let output = call.output, !output.isEmpty { parts.append(output) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
+}
+
+extension AgentToolCall {
+    /// Whether nothing more is done for it.
+    var hasEnded: Bool { status == .completed || status == .failed }
 }
 
 extension HostQuestion {

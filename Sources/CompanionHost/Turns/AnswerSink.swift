@@ -3,19 +3,23 @@ import NIOConcurrencyHelpers
 
 /// Takes what an agent says, hands it on to the turn's readers and keeps the text to store.
 struct AnswerSink: Sendable {
-    /// Bytes of text that an answer may have. Of what the agent tells beside it, so much is handed on.
+    /// Bytes of text that an answer may have. Of what the agent tells beside it, so much is handed on; then a line says
+    /// that the rest is left out.
     static let maximumSize = 8 << 20
 
     private struct State {
         var text = ""
         /// Bytes of what the agent told beside the answer.
         var reported = 0
+        var isReportCut = false
         var isClosed = false
         var frames = AgentFrames()
         var lastActivity = ContinuousClock.now
         /// What waits for a person or for the host.
         var waits = 0
     }
+
+    static let cutText = "Of thoughts and tools, what is over \(maximumSize >> 20) MiB is left out"
 
     private let state = NIOLockedValueBox(State())
     private let publish: @Sendable (ContinueChatEvent) -> Void
@@ -45,7 +49,11 @@ struct AnswerSink: Sendable {
                 }
                 if case .activity(let activity) = frame {
                     let size = activity.size
-                    guard state.reported + size <= Self.maximumSize else { continue }
+                    guard state.reported + size <= Self.maximumSize else {
+                        if !state.isReportCut { publish(.status(label: Self.cutText)) }
+                        state.isReportCut = true
+                        continue
+                    }
                     state.reported += size
                 }
                 // Under the lock, so that frames and stored text have the same order.

@@ -17,6 +17,15 @@ struct ACPConversation: Sendable {
         var text = ""
         var rawOutput = ""
         var terminals: [String] = []
+        var inputSize = 0
+        var diffSize = 0
+        var placeSize = 0
+
+        /// Bytes that it takes, about.
+        var size: Int {
+            200 + shown.id.utf8.count + shown.title.utf8.count + inputSize + diffSize + placeSize + text.utf8.count
+                + rawOutput.utf8.count
+        }
 
         /// The best of it for people.
         var output: String? {
@@ -35,12 +44,21 @@ struct ACPConversation: Sendable {
     /// What it says behind a tool is another paragraph.
     private var needsGap = false
     private var lastUsage: Int64?
-    /// Updates that were neither text nor thoughts.
+    /// Updates that were neither text nor thoughts, or empty.
     private(set) var updates = 0
+    /// Bytes of all calls, of which those that have ended are small.
+    private(set) var openSize = 0
+    /// Whether the agent has said or done anything.
+    private(set) var hasWorked = false
 
     mutating func take(_ update: ACPUpdate) -> [AgentEvent] {
         switch update {
-        case .agentMessage, .agentThought: break
+        case .agentMessage(let content), .agentThought(let content):
+            hasWorked = true
+            if content.text.isEmpty { updates += 1 }
+        case .tool, .plan:
+            hasWorked = true
+            updates += 1
         default: updates += 1
         }
         switch update {
@@ -76,9 +94,10 @@ struct ACPConversation: Sendable {
 
     /// A question as people see it.
     mutating func question(_ question: ACPQuestion) -> AgentQuestion {
+        hasWorked = true
         // An id that is used again is another call.
-        let known = calls[ByteText(question.call.id)]?.shown.status
-        if known == .completed || known == .failed { calls[ByteText(question.call.id)] = nil }
+        let id = ByteText(question.call.id)
+        if calls[id]?.shown.hasEnded == true { keep(nil, id) }
         let call = merge(question.call)
         let input = calls[ByteText(call.id)]?.input
         let (directories, hasUnknown) = Self.surroundings(of: input)
@@ -94,28 +113,47 @@ struct ACPConversation: Sendable {
 
     private mutating func merge(_ change: ACPToolCall) -> AgentToolCall {
         let id = ByteText(change.id)
+        if let known = calls[id]?.shown, known.hasEnded {
+            // More of a call that has ended is not kept, unless another one begins with the same id.
+            guard change.begins, change.status != .completed, change.status != .failed else { return known }
+            keep(nil, id)
+        }
         if calls[id] == nil { needsGap = hasText }
         var call = calls[id] ?? Call(shown: AgentToolCall(id: change.id, title: ""))
-        if let input = change.input { call.input = input }
+        if let input = change.input {
+            call.input = input
+            call.inputSize = input.size
+        }
         if let title = change.title { call.shown.title = Self.line(title) }
         if let kind = change.kind { call.shown.kind = Self.line(kind) }
         if let status = change.status { call.shown.status = status }
-        if let locations = change.locations { call.shown.locations = locations }
-        if let diffs = change.diffs { call.shown.diffs = diffs }
+        if let locations = change.locations {
+            call.shown.locations = locations
+            call.placeSize = locations.reduce(0) { $0 + $1.path.utf8.count }
+        }
+        if let diffs = change.diffs {
+            call.shown.diffs = diffs
+            call.diffSize = diffs.reduce(0) { $0 + $1.path.utf8.count + ($1.old?.utf8.count ?? 0) + $1.new.utf8.count }
+        }
         if let output = change.output { call.text = Self.cut(output, to: Self.outputSize) }
         if let terminals = change.terminals { call.terminals = terminals }
         if let output = change.rawOutput { call.rawOutput = Self.cut(Self.text(of: output), to: Self.outputSize) }
         call.shown.output = call.output
         if call.shown.title.isEmpty { call.shown.title = call.shown.kind.isEmpty ? "tool" : call.shown.kind }
-        calls[id] = call
-        if call.shown.status == .completed || call.shown.status == .failed {
+        if call.shown.hasEnded {
             // Only its name is of use from now on: what it gave may be large.
-            var ended = call.shown
-            ended.diffs = []
-            ended.output = nil
-            calls[id] = Call(shown: ended)
+            var ended = AgentToolCall(id: call.shown.id, title: call.shown.title, kind: call.shown.kind)
+            ended.status = call.shown.status
+            keep(Call(shown: ended), id)
+        } else {
+            keep(call, id)
         }
         return call.shown
+    }
+
+    private mutating func keep(_ call: Call?, _ id: ByteText) {
+        openSize += (call?.size ?? 0) - (calls[id]?.size ?? 0)
+        calls[id] = call
     }
 
     /// A text as it is, anything else as JSON in one line; empty for what has nothing in it.

@@ -89,6 +89,8 @@ enum ACPContent: Sendable, Hashable {
 /// A call of a tool, or what has changed of it: what is nil stays as it was.
 struct ACPToolCall: Sendable, Hashable {
     var id: String
+    /// Whether the agent marks it as a new call (`tool_call`).
+    var begins: Bool
     var title: String?
     var kind: String?
     var status: AgentToolCall.Status?
@@ -105,6 +107,7 @@ struct ACPToolCall: Sendable, Hashable {
     init?(_ value: ACPValue) {
         guard let id = value["toolCallId"]?.string, id.utf8.count <= ACPUpdate.maximumID else { return nil }
         self.id = id
+        begins = value["sessionUpdate"]?.string == "tool_call"
         title = value["title"]?.string
         kind = value["kind"]?.string
         status = value["status"]?.string.flatMap(AgentToolCall.Status.init)

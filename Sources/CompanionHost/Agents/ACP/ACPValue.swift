@@ -42,6 +42,16 @@ enum ACPValue: Sendable, Hashable {
         }
     }
 
+    /// Bytes that it takes in memory, about.
+    var size: Int {
+        switch self {
+        case .object(let members): members.reduce(64) { $0 + 64 + $1.key.utf8.count + $1.value.size }
+        case .array(let elements): elements.reduce(64) { $0 + $1.size }
+        case .string(let text): 32 + text.utf8.count
+        case .integer, .number, .bool, .null: 32
+        }
+    }
+
     /// JSON in one line.
     var json: [UInt8] {
         let encoder = JSONEncoder()

@@ -105,7 +105,17 @@ package enum AgentDecision: Sendable, Hashable {
 package struct AgentError: Error, Sendable, CustomStringConvertible {
     /// What happened, for the person at the other end: no secrets, no paths outside of the project.
     package var message: String
+    /// Whether it answers nobody until something is done at the host: it asks to sign in, or does not start.
+    package var isUnavailable = false
     package var description: String { message }
+}
+
+/// Why an agent did not do its work the last time that it had some.
+package struct AgentTrouble: Sendable, Hashable, Codable {
+    /// What happened, and the way out.
+    package var message: String
+    /// Whether it asks its owner to sign in.
+    package var needsSignIn: Bool
 }
 
 /// How an agent and a turn's reader speak to each other.
@@ -134,6 +144,9 @@ package protocol Agent: Sendable {
     /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
+    /// Why the last turn, or the process behind it, ended as nobody wanted; nil once it answers again. Default: nil.
+    var trouble: AgentTrouble? { get }
+
     /// Does what goes on between turns, until the task is cancelled, and ends what it has started. Turns are answered
     /// only while this runs.
     func run() async
@@ -155,6 +168,8 @@ package protocol Agent: Sendable {
 
 extension Agent {
     package var changesFiles: Bool { true }
+
+    package var trouble: AgentTrouble? { nil }
 
     package func run() async {}
 

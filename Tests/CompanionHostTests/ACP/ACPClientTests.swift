@@ -253,6 +253,25 @@ struct ACPClientTests {
         #expect(names(events).count == 3)
     }
 
+    @Test("How freely an agent works counts, also while a session is being loaded")
+    func replayedMode() {
+        let option = #"{"id":"m","category":"mode","currentValue":"yolo","options":[]}"#
+        let update = Self.script[9].replacing(#""currentModeId":"yolo""#, with: #""configOptions":[\#(option)]"#)
+            .replacing("current_mode_update", with: "config_option_update")
+        let client = Peer()
+        _ = client.call(.loadSession("s-1", directory: "/p"))
+        let events = client.receive(bytes([Self.script[9], update, #"{"id":0,"result":{}}"#]))
+        let modes = events.compactMap { event -> String? in
+            switch event {
+            case .update("s-1", .mode(let id)): id
+            case .update("s-1", .modes(let modes)): "option \(modes.current)"
+            default: nil
+            }
+        }
+        #expect(modes == ["yolo", "option yolo"], "\(names(events))")
+        #expect(events.count { if case .replay("s-1") = $0 { true } else { false } } == 2, "signs of life")
+    }
+
     @Test("An agent of another version is not spoken to, one that says none is")
     func version() {
         let later = Peer()

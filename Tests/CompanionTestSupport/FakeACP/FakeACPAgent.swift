@@ -44,16 +44,19 @@ package enum FakeACPAgent {
         """#
 
     /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
-    /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`.
+    /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`; `credentials`: refuses until a file of this name was there
+    /// when it started; `stops-reading`: the first process does, once it has begun a session; `config`, `config-yolo`,
+    /// `config-stuck`: has its modes in options, the last one does not leave a mode; `early-yolo`, `early-option`,
+    /// `replay-yolo`: changes its mode together with the answer that begins a session, or before it.
     private static let source = #"""
         import json, os, queue, socket, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
         if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
-        lock = threading.Lock(); answers = {}; cancelled = {}; signed_in = False; count = 0
-        def send(message):
-            with lock: sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n"); sys.stdout.flush()
+        lock = threading.Lock(); answers = {}; cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
+        def send(*messages):
+            with lock: sys.stdout.write("".join(json.dumps({"jsonrpc": "2.0", **m}) + "\n" for m in messages)); sys.stdout.flush()
         def update(session, name, **more): send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": name, **more}}})
         def say(session, text): update(session, "agent_message_chunk", content={"type": "text", "text": text})
         def request(session, call, options=None):
@@ -116,6 +119,16 @@ package enum FakeACPAgent {
                 say(session, "chosen: " + ask(session, {"toolCallId": "t", "title": "Edit a.txt", "kind": "edit", "content": [change]})["optionId"])
             elif word == "ask-raw":
                 ask(session, {"toolCallId": "t", "title": "Run it", "rawInput": json.loads(rest)})
+            elif word == "reuse":
+                for title, kind, path in (("Read", "read", "a.txt"), ("Run", None, None)):
+                    more = {"kind": kind, "locations": [{"path": path}]} if kind else {}
+                    update(session, "tool_call", toolCallId="t", title=title, status="in_progress", **more)
+                    update(session, "tool_call_update", toolCallId="t", status="completed")
+                    update(session, "tool_call_update", toolCallId="t", status="in_progress")
+            elif word == "drop": forgotten.add(session); say(session, "dropped")
+            elif word == "missing": return send({"id": id, "error": {"code": -32002, "message": "Resource not found"}})
+            elif word == "partly-missing":
+                say(session, "begun"); return send({"id": id, "error": {"code": -32002, "message": "Resource not found"}})
             elif word == "end-twice":
                 for status in ("in_progress", "completed", "completed"): update(session, "tool_call", toolCallId="t", title="Look", status=status)
                 say(session, "ended")
@@ -169,12 +182,26 @@ package enum FakeACPAgent {
                 update(session, "tool_call", toolCallId="t", title="Edit", kind="edit", status="completed", content=[{"type": "diff", "path": "a", "oldText": None, "newText": "line\n" * 1600000}])
                 say(session, "large")
             send({"id": id, "result": {"stopReason": reason, "usage": {"inputTokens": 5, "outputTokens": 6, "totalTokens": 11}, "extra": 1}})
+        mode = "yolo" if options & {"config-yolo", "config-stuck"} else "ask"
+        def choices():
+            values = [{"value": "yolo", "name": "YOLO"}] + ([] if "early-option" in options else [{"value": "ask", "name": "Ask first"}])
+            return {"configOptions": [{"id": "m", "name": "Mode", "category": "mode", "type": "select", "currentValue": mode, "options": values}]}
+        def early(session):
+            global mode
+            if "early-option" in options:
+                mode = "yolo"; return [{"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": "config_option_update", **choices()}}}]
+            if not options & {"early-yolo", "replay-yolo"}: return []
+            return [{"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}}}]
+        def begun(session, answer):
+            before = early(session) if "replay-yolo" in options else []
+            send(*before, answer, *([] if before else early(session)))
         def modes():
+            if options & {"config", "config-yolo", "config-stuck", "early-option"}: return choices()
             if not options & {"modes", "yolo", "stuck-yolo"}: return {}
             current = "ask" if "modes" in options else "yolo"
             available = [{"id": "yolo", "name": "YOLO"}] + ([] if "stuck-yolo" in options else [{"id": "ask", "name": "Ask first"}])
             return {"modes": {"currentModeId": current, "availableModes": available}}
-        sessions = {}
+        sessions = {}; forgotten = set()
         for line in sys.stdin:
             message = json.loads(line); method = message.get("method"); id = message.get("id"); p = message.get("params") or {}
             session = p.get("sessionId")
@@ -192,17 +219,23 @@ package enum FakeACPAgent {
             elif method == "session/new":
                 if "no-session" in options and os.path.exists(f"{state}/hung"): pass
                 elif "no-session" in options: open(f"{state}/hung", "w").close(); continue
-                if "sign-in" in options and not signed_in: send({"id": id, "error": {"code": -32000, "message": "Authentication required"}}); continue
+                if options & {"sign-in", "credentials"} and not signed_in: send({"id": id, "error": {"code": -32000, "message": "Authentication required"}}); continue
                 name = f"s-{os.getpid()}-{len(sessions)}"; sessions[name] = p["cwd"]
-                send({"id": id, "result": {"sessionId": name, **modes()}})
+                begun(name, {"id": id, "result": {"sessionId": name, **modes()}})
+                if "stops-reading" in options and not os.path.exists(f"{state}/stopped"):
+                    open(f"{state}/stopping", "w").write(str(os.getpid())); os.rename(f"{state}/stopping", f"{state}/stopped"); stay()
             elif method in ("session/load", "session/resume"):
                 if not os.path.exists(memory(session)): send({"id": id, "error": {"code": -32002, "message": "no such session"}}); continue
                 sessions[session] = p["cwd"]
                 if method == "session/load": say(session, "replayed")
-                send({"id": id, "result": {**modes()}})
+                begun(session, {"id": id, "result": {**modes()}})
             elif method == "session/set_mode":
                 open(f"{state}/mode", "w").write(p["modeId"]); send({"id": id, "result": {}})
+            elif method == "session/set_config_option":
+                if "config-stuck" not in options: mode = p["value"]
+                open(f"{state}/option", "w").write(json.dumps([p["configId"], p["value"]])); send({"id": id, "result": choices()})
             elif method == "session/prompt":
+                if session not in sessions or session in forgotten: send({"id": id, "error": {"code": -32002, "message": "no such session"}}); continue
                 cancelled.pop(session, None)
                 threading.Thread(target=turn, args=(id, session, p["prompt"][0]["text"]), daemon=True).start()
             elif method == "session/cancel": cancelled.setdefault(session, threading.Event()).set()

@@ -52,16 +52,21 @@ extension ACPAgent {
             start.connection.end(Task.isCancelled ? ACPEnd.shutdown : reason)
         }
         await processes.ended(within: Self.grace, logger: logger)
-        tell(start.connection.reason, lines.withLockedValue { $0 })
+        tell(of: start.connection, lines.withLockedValue { $0 })
     }
 
     /// Tells the owner of an end that nobody wanted.
-    private func tell(_ reason: (any Error)?, _ lines: [String]) {
-        switch reason {
+    private func tell(of connection: ACPConnection, _ lines: [String]) {
+        switch connection.reason {
         case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
         // The turn that needed the agent reports it.
         case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired: return
         case let reason?:
+            // Unless another process is at work already.
+            if current.withLockedValue({ $0 === connection }) {
+                let trouble = AgentTrouble(message: "\(describe(reason))", needsSignIn: false)
+                lastTrouble.withLockedValue { $0 = trouble }
+            }
             report(AgentReport(message: "\(describe(reason))", lines: lines, log: logPath))
             logger.warning("agent", metadata: .event("host", outcome: "ended", ["reason": "\(reason)"]))
         }
@@ -116,10 +121,7 @@ extension ACPAgent {
         defer { death?.cancel() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for await bytes in connection.output {
-                    // A process that does not read ends soon, or is ended for its silence.
-                    guard (try? await execution.standardInputWriter.write(bytes)) != nil else { break }
-                }
+                await Self.write(connection, to: execution.standardInputWriter)
                 try? await execution.standardInputWriter.finish()
                 // The end of its input is the end for most agents.
                 await Self.wait(for: ended, atMost: Self.patience)
@@ -138,6 +140,26 @@ extension ACPAgent {
                 log.close()
                 lastLines.withLockedValue { $0 = log.lastLines }
             }
+        }
+    }
+
+    /// Writes what the agent is to read, until the conversation is over. What is left then has ``patience`` to get there:
+    /// a cancellation may be among it, and the agent may not read at all.
+    private static func write(_ connection: ACPConnection, to writer: StandardInputWriter) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await bytes in connection.output {
+                    // Fewer are written to a process that has ended, or when this task is cancelled.
+                    guard let count = try? await writer.write(bytes), count == bytes.count else { break }
+                    connection.wrote(count)
+                }
+            }
+            group.addTask {
+                for await _ in connection.over {}
+                try? await Task.sleep(for: patience)
+            }
+            _ = await group.next()
+            group.cancelAll()
         }
     }
 

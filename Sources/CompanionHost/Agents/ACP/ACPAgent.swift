@@ -13,7 +13,8 @@ package struct ACPAgent: Agent {
     let report: @Sendable (AgentReport) -> Void
     private let sessions: any AgentSessionStore
     private let limits: ACPConnection.Limits
-    private let current = NIOLockedValueBox<ACPConnection?>(nil)
+    let current = NIOLockedValueBox<ACPConnection?>(nil)
+    let lastTrouble = NIOLockedValueBox<AgentTrouble?>(nil)
     let starts: AsyncStream<Start>
     let starter: AsyncStream<Start>.Continuation
     package let models: [CompanionModel]
@@ -71,6 +72,8 @@ package struct ACPAgent: Agent {
         models = [CompanionModel(id: launch.id, name: launch.name)]
     }
 
+    package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
+
     package func isAvailable() -> Bool {
         AgentProgram.isExecutable(path)
     }
@@ -90,32 +93,71 @@ package struct ACPAgent: Agent {
         do {
             if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
             let info = try await connection.ready()
-            let session = try await session(of: turn, info: info, connection: connection, emit: conversation.emit)
-            try await makeAsk(session, connection)
-            try checkMode(of: session, connection, emit: conversation.emit)
-            let prompt = ACPTurn(
-                maximumUpdates: limits.updates,
-                emit: conversation.emit,
-                checkMode: { () throws(AgentError) in
-                    try checkMode(of: session, connection, emit: conversation.emit)
-                },
-                stop: { connection.cancel(session: session) }
-            )
-            try await prompt.run {
-                try await connection.prompt(turn.prompt, session: session, listener: prompt.listener)
-            } ask: { question in
-                await conversation.ask(question)
-            } decide: { key, decision in
-                connection.decide(key, decision)
+            let known = try await session(of: turn, info: info, connection: connection, emit: conversation.emit)
+            guard try await run(turn, in: known, connection, conversation) != nil else {
+                return lastTrouble.withLockedValue { $0 = nil }
             }
+            connection.forget(chat: turn.chatID)
+            let lost = "\(launch.name) no longer has its session"
+            let new = try await newSession(of: turn, lost: lost, connection: connection, emit: conversation.emit)
+            if let refusal = try await run(turn, in: new, connection, conversation) { throw refusal }
+            lastTrouble.withLockedValue { $0 = nil }
         } catch {
             if Task.isCancelled || error as? ACPEnd == .shutdown { throw CancellationError() }
-            let described = describe(error)
-            if let refusal = error as? ACPRefusal, refusal.code == ACPRefusal.signInRequired {
-                report(AgentReport(message: "\(described)"))
+            guard var described = describe(error) as? AgentError else { throw error }
+            let isEnd = error is ACPEnd || error is ACPFault
+            if isEnd, !connection.hasStarted { described.isUnavailable = true }
+            let needsSignIn = (error as? ACPRefusal)?.code == ACPRefusal.signInRequired
+            if isEnd || needsSignIn {
+                let trouble = AgentTrouble(message: described.message, needsSignIn: needsSignIn)
+                lastTrouble.withLockedValue { $0 = trouble }
+            }
+            if needsSignIn {
+                // Who signs in meanwhile is known to another process.
+                connection.retire()
+                report(AgentReport(message: described.message))
             }
             throw described
         }
+    }
+
+    /// Sends a prompt in a session, in a mode that is allowed, and passes on what the agent says.
+    ///
+    /// - Returns: nil, or the refusal of an agent that does not know the session any more, and has done nothing.
+    private func run(
+        _ turn: AgentTurn,
+        in session: String,
+        _ connection: ACPConnection,
+        _ conversation: AgentConversation
+    ) async throws -> ACPRefusal? {
+        // It may change its mode just when it was checked.
+        for _ in 0..<10 {
+            let prompt = ACPTurn(
+                limits: limits,
+                emit: conversation.emit,
+                checkMode: { () throws(AgentError) in
+                    _ = try checkMode(of: session, connection, emit: conversation.emit)
+                },
+                stop: { connection.cancel(session: session) }
+            )
+            do {
+                try await makeAsk(session, connection)
+                let modes = try checkMode(of: session, connection, emit: conversation.emit)
+                try await prompt.run {
+                    try await connection.prompt(turn.prompt, session: session, in: modes, listener: prompt.listener)
+                } ask: { question in
+                    await conversation.ask(question)
+                } decide: { key, decision in
+                    connection.decide(key, decision)
+                }
+                return nil
+            } catch is ACPModeChanged {
+                continue
+            } catch let refusal as ACPRefusal where refusal.code == ACPRefusal.notFound && !prompt.hasWorked {
+                return refusal
+            }
+        }
+        throw AgentError(message: "\(launch.name) changes its mode again and again: the prompt was not sent")
     }
 
     /// The process, which is started where there is none.
@@ -162,11 +204,23 @@ extension ACPAgent {
                 lost = "\(launch.name) could not resume its session"
             }
         }
-        let answer = try await connection.call(.newSession(directory: turn.directory), within: limits.session)
-        guard let id = answer["sessionId"]?.string, (1...1024).contains(id.utf8.count) else {
+        return try await newSession(of: turn, lost: lost, connection: connection, emit: emit)
+    }
+
+    /// Begins a session.
+    ///
+    /// - Parameter lost: Why the chat's earlier one does not go on; nil where there was none.
+    private func newSession(
+        of turn: AgentTurn,
+        lost: String?,
+        connection: ACPConnection,
+        emit: @Sendable (AgentEvent) -> Void
+    ) async throws -> String {
+        let call = ACPCall.newSession(directory: turn.directory)
+        let answer = try await connection.call(call, chat: turn.chatID, within: limits.session)
+        guard let id = call.opened(by: answer)?.id else {
             throw AgentError(message: "\(launch.name) began no session")
         }
-        connection.keep(.init(id: id, directory: turn.directory), ofChat: turn.chatID, modes: ACPModes(answer))
         let record = AgentSessionRecord(
             chatID: turn.chatID,
             agent: launch.sessionOwner,
@@ -201,9 +255,7 @@ extension ACPAgent {
         if !ways.isEmpty { emit(.status("Resuming the session")) }
         for way in ways {
             do {
-                let answer = try await connection.call(way, within: limits.session)
-                let session = ACPConnection.Session(id: record.sessionID, directory: record.directory)
-                connection.keep(session, ofChat: record.chatID, modes: ACPModes(answer))
+                _ = try await connection.call(way, chat: record.chatID, within: limits.session)
                 // The mode that an earlier process named is not this one's.
                 if connection.modes(ofSession: record.sessionID) == nil { await keep(record) }
                 return true
@@ -220,26 +272,23 @@ extension ACPAgent {
             modes.asksNothing(in: modes.current, more: launch.bypassModes),
             let mode = modes.askingMode(more: launch.bypassModes)
         else { return }
-        _ = try await connection.call(
-            .setMode(mode, session: session, setter: modes.setter),
-            within: limits.session
-        )
-        connection.setMode(mode, ofSession: session)
+        _ = try await connection.call(.setMode(mode, session: session, setter: modes.setter), within: limits.session)
     }
 
     /// Tells readers the mode of a session, if it has one, also where it is refused.
     ///
+    /// - Returns: The modes that were looked at.
     /// - Throws: In a mode that asks nothing, where that is not allowed.
     private func checkMode(
         of session: String,
         _ connection: ACPConnection,
         emit: @Sendable (AgentEvent) -> Void
-    ) throws(AgentError) {
-        guard let modes = connection.modes(ofSession: session) else { return }
+    ) throws(AgentError) -> ACPModes? {
+        guard let modes = connection.modes(ofSession: session) else { return nil }
         let name = modes.name(of: modes.current)
         let isFree = modes.asksNothing(in: modes.current, more: launch.bypassModes)
         emit(.mode(isFree ? "\(name) (asks nothing)" : name))
-        guard isFree, !launch.allowsBypass else { return }
+        guard isFree, !launch.allowsBypass else { return modes }
         let message = "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
         report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))
         throw AgentError(message: message)
@@ -250,26 +299,31 @@ extension ACPAgent {
         let name = launch.name
         let again = "The next prompt starts it again"
         let text: String
+        var isUnavailable = false
         switch error {
         case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired:
+            isUnavailable = true
             text =
                 "\(name) asks to sign in. At the host\(launch.signInHint.map { ": \($0)" } ?? ", sign in with it"). Then send the prompt again"
         case let refusal as ACPRefusal:
             let reason = refusal.message.isEmpty ? "error \(refusal.code)" : refusal.message.scalars(atMost: 500)
             text = "\(name) could not do this: \(reason)"
         case ACPEnd.exited(let how): text = "\(name) ended\(how). \(again)"
-        case ACPEnd.notStarted: text = "\(name) could not be started"
+        case ACPEnd.notStarted:
+            isUnavailable = true
+            text = "\(name) could not be started"
         case ACPEnd.silent(let limit): text = "\(name) did not answer within \(limit.components.seconds) s. \(again)"
         case ACPEnd.shutdown, ACPEnd.asked: text = "The host ended \(name)"
         case ACPFault.garbage:
             text = "\(name) does not speak the Agent Client Protocol: it was ended. Check its command line at the host"
         case ACPFault.flood:
             text = "\(name) sent a message of over \(ACPClient.maximumLine >> 20) MiB: it was ended. \(again)"
+        case ACPFault.unread: text = "\(name) does not read what it is sent: it was ended. \(again)"
         case ACPFault.version(let version):
             text =
                 "\(name) speaks version \(version) of the Agent Client Protocol, this host version \(ACPClient.protocolVersion): update pairtool or the agent"
         default: return error
         }
-        return AgentError(message: text)
+        return AgentError(message: text, isUnavailable: isUnavailable)
     }
 }

@@ -6,6 +6,8 @@ enum ACPFault: Error, Sendable, Hashable {
     case garbage
     /// A line beyond ``ACPClient/maximumLine``.
     case flood
+    /// It writes requests, and does not read the answers.
+    case unread
     /// It speaks another version of the protocol.
     case version(Int64)
 }
@@ -183,7 +185,13 @@ struct ACPClient: Sendable {
         let isLoading = calls.values.contains { call in
             if case .loadSession(let loaded, _) = call { loaded.isSame(as: session) } else { false }
         }
-        return isLoading ? [.replay(session: session)] : [.update(session: session, ACPUpdate(update))]
+        let meaning = ACPUpdate(update)
+        guard isLoading else { return [.update(session: session, meaning)] }
+        switch meaning {
+        // How freely it works counts, also while it repeats what was said before.
+        case .mode, .modes: return [.replay(session: session), .update(session: session, meaning)]
+        default: return [.replay(session: session)]
+        }
     }
 
     private mutating func asked(_ id: ACPID, _ parameters: ACPValue) -> [Event] {

@@ -30,17 +30,25 @@ final class ACPConnection: Sendable {
         var cancel = Duration.seconds(10)
         /// Updates of a turn besides text and thoughts.
         var updates = 100_000
+        /// Bytes of a turn's tool calls that have not ended: what they are given and would change is kept for questions.
+        var openCalls = 64 << 20
+        /// Bytes that may wait to be written to an agent that goes on to ask: it does not read.
+        var queue = 16 << 20
     }
 
-    private struct Waiting {
+    struct Waiting {
         var continuation: CheckedContinuation<ACPValue, any Error>
-        var session: ByteText?
-        var isPrompt: Bool
+        var call: ACPCall
+        /// Which chat goes on in the session that the call begins or takes up.
+        var chat: ByteText?
         /// When it was begun, or gave a sign of life.
         var since = ContinuousClock.now
+
+        var session: ByteText? { call.session.map(ByteText.init) }
+        var isPrompt: Bool { if case .prompt = call { true } else { false } }
     }
 
-    private struct State {
+    struct State {
         var client = ACPClient()
         var calls: [Int: Waiting] = [:]
         var listeners: [ByteText: Listener] = [:]
@@ -55,17 +63,23 @@ final class ACPConnection: Sendable {
         var isRetired = false
         /// Whether the agent has closed its output: then its process tells why the conversation ends.
         var hasEndedOutput = false
+        /// Bytes that are to be written to the agent.
+        var queued = 0
     }
 
     let limits: Limits
     /// What is to be written to the agent. Ends when the process is to end.
     let output: AsyncStream<[UInt8]>
     private let source: AsyncStream<[UInt8]>.Continuation
-    private let state = NIOLockedValueBox(State())
+    /// Ends when nothing more is to be written to the agent, whether or not it reads.
+    let over: AsyncStream<Void>
+    private let overSource: AsyncStream<Void>.Continuation
+    let state = NIOLockedValueBox(State())
 
     init(limits: Limits) {
         self.limits = limits
         (output, source) = AsyncStream.makeStream()
+        (over, overSource) = AsyncStream.makeStream()
     }
 
     // MARK: Its life
@@ -103,6 +117,7 @@ final class ACPConnection: Sendable {
     func outputEnded() {
         state.withLockedValue { $0.hasEndedOutput = true }
         source.finish()
+        overSource.finish()
     }
 
     /// The agent has answered `initialize`.
@@ -153,6 +168,7 @@ final class ACPConnection: Sendable {
             return (Array(state.calls.values), Array(state.readers.values))
         }
         source.finish()
+        overSource.finish()
         for call in calls { call.continuation.resume(throwing: reason) }
         for reader in readers { reader.resume(throwing: reason) }
     }
@@ -160,48 +176,21 @@ final class ACPConnection: Sendable {
     /// Why the conversation has ended; nil while it goes on.
     var reason: (any Error)? { state.withLockedValue { $0.end } }
 
-    // MARK: Sessions
-
-    func session(ofChat chat: String) -> Session? {
-        state.withLockedValue { $0.sessions[ByteText(chat)] }
-    }
-
-    func keep(_ session: Session, ofChat chat: String, modes: ACPModes?) {
-        state.withLockedValue { state in
-            state.sessions[ByteText(chat)] = session
-            if let modes { state.modes[ByteText(session.id)] = modes }
-        }
-    }
-
-    /// The chat's next turn begins another session.
-    func forget(chat: String) {
-        state.withLockedValue { state in
-            guard let session = state.sessions.removeValue(forKey: ByteText(chat)) else { return }
-            state.modes[ByteText(session.id)] = nil
-        }
-    }
-
-    func modes(ofSession session: String) -> ACPModes? {
-        state.withLockedValue { $0.modes[ByteText(session)] }
-    }
-
-    /// The agent was told of another mode, and took it.
-    func setMode(_ mode: String, ofSession session: String) {
-        state.withLockedValue { $0.modes[ByteText(session)]?.current = mode }
-    }
-
     // MARK: Calls
 
     /// Asks the agent, and waits for its answer. An agent that does not answer takes no more turns.
     ///
-    /// - Parameter limit: How long it may take.
+    /// - Parameters:
+    ///   - chat: Which chat goes on in the session that the call begins or takes up.
+    ///   - limit: How long it may take.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
-    func call(_ call: ACPCall, within limit: Duration) async throws -> ACPValue {
+    func call(_ call: ACPCall, chat: String? = nil, within limit: Duration) async throws -> ACPValue {
         try Task.checkCancellation()
         let place = NIOLockedValueBox<Int?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard let number = begin(call, continuation) else { return }
+                let waiting = Waiting(continuation: continuation, call: call, chat: chat.map(ByteText.init))
+                guard let number = begin(waiting) else { return }
                 place.withLockedValue { $0 = number }
                 if Task.isCancelled { fail(number, CancellationError()) }
                 expire(number, within: limit)
@@ -214,13 +203,20 @@ final class ACPConnection: Sendable {
     /// Sends a prompt, and waits for the end of its answer. When its task is cancelled, the agent is told so, and has
     /// ``Limits/cancel`` to come to an end; after that the process takes no more turns.
     ///
-    /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError` for an agent that did not end a cancelled prompt.
-    func prompt(_ text: String, session: String, listener: Listener) async throws -> ACPValue {
+    /// - Parameter modes: Those that the session may have. From here on, the listener hears of others.
+    /// - Throws: ``ACPRefusal``; ``ACPEnd``; ``ACPModeChanged`` for a session that has other modes by now, before
+    ///   anything is sent; `CancellationError` for an agent that did not end a cancelled prompt.
+    func prompt(_ text: String, session: String, in modes: ACPModes?, listener: Listener) async throws -> ACPValue {
         let key = ByteText(session)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                state.withLockedValue { $0.listeners[key] = listener }
-                guard begin(.prompt(text, session: session), continuation) != nil else { return }
+                let waiting = Waiting(continuation: continuation, call: .prompt(text, session: session))
+                let number = begin(waiting) { state in
+                    guard state.modes[key] == modes else { return ACPModeChanged() }
+                    state.listeners[key] = listener
+                    return nil
+                }
+                guard number != nil else { return }
                 if Task.isCancelled { cancel(session: session) }
             }
         } onCancel: {
@@ -260,21 +256,17 @@ final class ACPConnection: Sendable {
         }
     }
 
-    /// - Returns: nil when the conversation is over; the continuation is resumed then.
-    private func begin(
-        _ call: ACPCall,
-        _ continuation: CheckedContinuation<ACPValue, any Error>
-    ) -> Int? {
-        let (number, end) = state.withLockedValue { state -> (Int?, (any Error)?) in
-            if let end = state.end { return (nil, end) }
-            let number = state.client.call(call)
-            let isPrompt = if case .prompt = call { true } else { false }
-            let session = call.session.map(ByteText.init)
-            state.calls[number] = Waiting(continuation: continuation, session: session, isPrompt: isPrompt)
+    /// - Parameter prepare: What is done together with it, unless the conversation is over. It tells why not to begin.
+    /// - Returns: nil when nothing is begun; the continuation is resumed then.
+    private func begin(_ waiting: Waiting, _ prepare: (inout State) -> (any Error)? = { _ in nil }) -> Int? {
+        let (number, reason) = state.withLockedValue { state -> (Int?, (any Error)?) in
+            if let reason = state.end ?? prepare(&state) { return (nil, reason) }
+            let number = state.client.call(waiting.call)
+            state.calls[number] = waiting
             flush(&state)
             return (number, nil)
         }
-        if let end { continuation.resume(throwing: end) }
+        if let reason { waiting.continuation.resume(throwing: reason) }
         return number
     }
 
@@ -288,13 +280,7 @@ final class ACPConnection: Sendable {
 
     private func waits(for number: Int) -> Bool { state.withLockedValue { $0.calls[number] != nil } }
 
-    private func remove(_ number: Int) -> Waiting? {
-        state.withLockedValue { state in
-            let call = state.calls.removeValue(forKey: number)
-            if let call, call.isPrompt, let session = call.session { state.listeners[session] = nil }
-            return call
-        }
-    }
+    private func remove(_ number: Int) -> Waiting? { state.withLockedValue { $0.remove(number) } }
 
     private func expire(_ number: Int, within limit: Duration) {
         guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
@@ -313,7 +299,14 @@ final class ACPConnection: Sendable {
     /// Under the lock, so that what is written has the order of the calls.
     private func flush(_ state: inout State) {
         let bytes = state.client.takeOutput()
-        if !bytes.isEmpty { source.yield(bytes) }
+        guard !bytes.isEmpty else { return }
+        state.queued += bytes.count
+        source.yield(bytes)
+    }
+
+    /// So many bytes of ``output`` were written.
+    func wrote(_ count: Int) {
+        state.withLockedValue { $0.queued -= count }
     }
 
     // MARK: From the agent
@@ -332,30 +325,31 @@ final class ACPConnection: Sendable {
 
     /// - Returns: Whether the agent still makes sense.
     private func take(_ message: ACPMessage?) -> Bool {
-        let (events, hasFailed) = state.withLockedValue { state in
+        let (events, hasFailed, isRead) = state.withLockedValue { state in
             let events = state.client.take(message)
             flush(&state)
-            return (events, state.client.hasFailed)
+            return (events, state.client.hasFailed, state.queued <= limits.queue)
         }
         for event in events { handle(event) }
-        return !hasFailed
+        if !isRead { end(ACPFault.unread) }
+        return !hasFailed && isRead
     }
 
     private func handle(_ event: ACPClient.Event) {
         switch event {
         case .answer(let number, let result):
-            remove(number)?.continuation.resume(with: result.mapError { $0 as any Error })
+            // Together: the agent's next message may change it again, before whoever asked goes on.
+            let call = state.withLockedValue { state -> Waiting? in
+                guard let call = state.remove(number) else { return nil }
+                if case .success(let answer) = result { state.note(answer, to: call) }
+                return call
+            }
+            call?.continuation.resume(with: result.mapError { $0 as any Error })
         case .update(let session, let update):
+            let key = ByteText(session)
             let listener = state.withLockedValue { state in
-                switch update {
-                case .mode(let id):
-                    let key = ByteText(session)
-                    if state.modes[key] == nil, state.listeners[key] != nil { state.modes[key] = ACPModes(current: id) }
-                    state.modes[key]?.current = id
-                case .modes(let modes): state.modes[ByteText(session)] = modes
-                default: break
-                }
-                return state.listeners[ByteText(session)]
+                state.note(update, of: key)
+                return state.listeners[key]
             }
             listener?.update(update)
         case .replay(let session):

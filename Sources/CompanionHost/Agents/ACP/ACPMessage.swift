@@ -26,6 +26,7 @@ enum ACPID: Sendable, Hashable {
 /// Why the other side did not do what was asked (JSON-RPC 2.0, Error object).
 struct ACPRefusal: Error, Sendable, Hashable {
     static let signInRequired: Int64 = -32000
+    static let notFound: Int64 = -32002
     static let unknownMethod: Int64 = -32601
     static let invalidParameters: Int64 = -32602
 

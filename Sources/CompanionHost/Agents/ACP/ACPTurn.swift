@@ -14,6 +14,22 @@ final class ACPTurn: Sendable {
         var conversation = ACPConversation()
         var open: [Int: AsyncStream<Void>.Continuation] = [:]
         var failure: AgentError?
+        var isFlooded = false
+
+        /// Why the agent's updates are too many, once it is so.
+        mutating func flood(_ limits: ACPConnection.Limits) -> AgentError? {
+            guard !isFlooded else { return nil }
+            let text: String
+            if conversation.updates > limits.updates {
+                text = "The agent sent updates without end"
+            } else if conversation.openSize > limits.openCalls {
+                text = "The agent's open tool calls are over \(limits.openCalls >> 20) MiB"
+            } else {
+                return nil
+            }
+            isFlooded = true
+            return AgentError(message: "\(text): the turn was ended")
+        }
     }
 
     let questions: AsyncStream<Asked>
@@ -24,10 +40,10 @@ final class ACPTurn: Sendable {
     private let checkMode: @Sendable () throws(AgentError) -> Void
     /// Ends the prompt before its time.
     private let stop: @Sendable () -> Void
-    private let maximumUpdates: Int
+    private let limits: ACPConnection.Limits
 
     init(
-        maximumUpdates: Int,
+        limits: ACPConnection.Limits,
         emit: @escaping @Sendable (AgentEvent) -> Void,
         checkMode: @escaping @Sendable () throws(AgentError) -> Void,
         stop: @escaping @Sendable () -> Void
@@ -36,7 +52,7 @@ final class ACPTurn: Sendable {
         self.emit = emit
         self.checkMode = checkMode
         self.stop = stop
-        self.maximumUpdates = maximumUpdates
+        self.limits = limits
     }
 
     var listener: ACPConnection.Listener {
@@ -44,8 +60,10 @@ final class ACPTurn: Sendable {
     }
 
     private func update(_ update: ACPUpdate) {
-        let (events, isFlooded) = state.withLockedValue { state in
-            (state.conversation.take(update), state.conversation.updates > maximumUpdates)
+        let (events, flood) = state.withLockedValue { state -> ([AgentEvent], AgentError?) in
+            // Nothing more is kept until the agent obeys.
+            if state.isFlooded { return ([], nil) }
+            return (state.conversation.take(update), state.flood(limits))
         }
         for event in events { emit(event) }
         switch update {
@@ -57,18 +75,27 @@ final class ACPTurn: Sendable {
             }
         default: break
         }
-        if isFlooded { fail(AgentError(message: "The agent sent updates without end: the turn was ended")) }
+        if let flood { fail(flood) }
     }
 
     private func ask(_ question: ACPQuestion) {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
-        let asked = state.withLockedValue { state in
+        let (asked, flood) = state.withLockedValue { state -> (Asked?, AgentError?) in
+            if state.isFlooded { return (nil, nil) }
             state.open[question.key] = continuation
-            return Asked(key: question.key, question: state.conversation.question(question), end: end)
+            let asked = Asked(key: question.key, question: state.conversation.question(question), end: end)
+            let flood = state.flood(limits)
+            return (flood == nil ? asked : nil, flood)
         }
+        // The end of the turn is the answer.
+        if let flood { fail(flood) }
+        guard let asked else { return }
         emit(.tool(asked.question.call))
         source.yield(asked)
     }
+
+    /// Whether the agent has said or done anything.
+    var hasWorked: Bool { state.withLockedValue { $0.conversation.hasWorked } }
 
     private func withdraw(_ key: Int) {
         state.withLockedValue { $0.open.removeValue(forKey: key) }?.finish()

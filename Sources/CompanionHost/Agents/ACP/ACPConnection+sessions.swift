@@ -1,0 +1,96 @@
+import CompanionWire
+import NIOConcurrencyHelpers
+
+/// The agent has changed a session's mode since it was looked at.
+struct ACPModeChanged: Error {}
+
+extension ACPConnection {
+    /// Sessions whose modes are kept without a chat, while the agent begins one: it may name the mode first.
+    private static let maximumStrangers = 64
+
+    func session(ofChat chat: String) -> Session? {
+        state.withLockedValue { $0.sessions[ByteText(chat)] }
+    }
+
+    /// The chat's next turn begins another session.
+    func forget(chat: String) {
+        state.withLockedValue { state in
+            guard let session = state.sessions.removeValue(forKey: ByteText(chat)) else { return }
+            state.modes[ByteText(session.id)] = nil
+        }
+    }
+
+    func modes(ofSession session: String) -> ACPModes? {
+        state.withLockedValue { $0.modes[ByteText(session)] }
+    }
+}
+
+extension ACPConnection.State {
+    mutating func remove(_ number: Int) -> ACPConnection.Waiting? {
+        let call = calls.removeValue(forKey: number)
+        if let call, call.isPrompt, let session = call.session { listeners[session] = nil }
+        return call
+    }
+
+    /// Notes what an answer changes.
+    mutating func note(_ answer: ACPValue, to waiting: ACPConnection.Waiting) {
+        if case .setMode(let mode, let id, let setter) = waiting.call {
+            if let modes = ACPModes(answer) {
+                self.modes[ByteText(id)] = modes
+            } else if setter == .mode {
+                // This answer says nothing else. The other request is answered with what holds from now on.
+                self.modes[ByteText(id)]?.current = mode
+            }
+        }
+        guard let chat = waiting.chat, let session = waiting.call.opened(by: answer) else { return }
+        if let old = sessions.updateValue(session, forKey: chat), !old.id.isSame(as: session.id) {
+            modes[ByteText(old.id)] = nil
+        }
+        if let modes = ACPModes(answer) { self.modes[ByteText(session.id)] = modes }
+        if !calls.values.contains(where: \.beginsSession) { modes = modes.filter { isKnown($0.key) } }
+    }
+
+    /// Notes what an update changes.
+    mutating func note(_ update: ACPUpdate, of session: ByteText) {
+        switch update {
+        case .mode, .modes: break
+        default: return
+        }
+        guard isKnown(session) || calls.values.contains(where: \.beginsSession),
+            modes[session] != nil || modes.count < sessions.count + ACPConnection.maximumStrangers
+        else { return }
+        switch update {
+        case .mode(let id): modes[session, default: ACPModes(current: id)].current = id
+        case .modes(let modes): self.modes[session] = modes
+        default: break
+        }
+    }
+
+    /// Whether a session is a chat's, or becomes one.
+    private func isKnown(_ session: ByteText) -> Bool {
+        listeners[session] != nil || calls.values.contains { $0.session == session }
+            || sessions.values.contains { ByteText($0.id) == session }
+    }
+}
+
+extension ACPConnection.Waiting {
+    /// Whether it begins a session, whose id is not known yet.
+    fileprivate var beginsSession: Bool { if case .newSession = call { true } else { false } }
+}
+
+extension ACPCall {
+    /// Bytes of a session's id.
+    private static let idSizes = 1...1024
+
+    /// The session that is begun or taken up with this answer; nil for other calls, and without an id that can be used.
+    func opened(by answer: ACPValue) -> ACPConnection.Session? {
+        switch self {
+        case .newSession(let directory):
+            guard let id = answer["sessionId"]?.string, Self.idSizes.contains(id.utf8.count) else { return nil }
+            return ACPConnection.Session(id: id, directory: directory)
+        case .loadSession(let id, let directory), .resumeSession(let id, let directory):
+            return ACPConnection.Session(id: id, directory: directory)
+        default: return nil
+        }
+    }
+}

@@ -180,6 +180,7 @@ package final class CompanionBridgeServer: Service {
             questions: questions,
             rules: rules,
             models: agent.models,
+            trouble: { agent.trouble },
             places: places,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)

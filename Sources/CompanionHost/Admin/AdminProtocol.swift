@@ -136,6 +136,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var devices: Int
     /// What answers; the first is the default.
     package var models: [CompanionModel]?
+    /// Why the agent did not do its work last; nil where it did.
+    package var trouble: AgentTrouble?
     package var pairingLocked: Bool
     package var failuresInARow: Int
     /// When the running challenge ends; nil when none runs.

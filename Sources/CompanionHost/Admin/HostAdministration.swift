@@ -11,6 +11,7 @@ package struct HostAdministration: Sendable {
     let questions: AgentQuestions
     let rules: AgentRules
     let models: [CompanionModel]
+    let trouble: @Sendable () -> AgentTrouble?
     let places: AgentPlaces
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
@@ -67,6 +68,7 @@ package struct HostAdministration: Sendable {
             lan: lan,
             devices: devices().count,
             models: models,
+            trouble: trouble(),
             pairingLocked: pairing.isLocked,
             failuresInARow: pairing.failuresInARow,
             challengeExpiresAt: pairing.expiresAt,

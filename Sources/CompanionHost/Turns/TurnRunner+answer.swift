@@ -18,7 +18,7 @@ extension TurnRunner {
             case .finished: .finished
             case .cancelled: .cancelled
             case .shuttingDown: .interrupted
-            case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
+            case .failed, .unavailable, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
         var frame = frame(of: ending)
@@ -26,6 +26,7 @@ extension TurnRunner {
             switch frame {
             case .done: frame = .doneWithChanges(files: changed)
             case .error(let text): frame = .errorWithChanges(text, files: changed)
+            case .unavailable(let text, _): frame = .unavailable(text, files: changed)
             default: break
             }
         }
@@ -151,7 +152,7 @@ extension TurnRunner {
                     try await agent.answer(turn, conversation: conversation)
                     return .finished
                 } catch let error as AgentError {
-                    return .failed(error.message)
+                    return error.isUnavailable ? .unavailable(error.message) : .failed(error.message)
                 } catch is CancellationError {
                     return .shuttingDown
                 } catch {
@@ -196,7 +197,7 @@ extension TurnRunner {
     /// How many files a turn has changed so far, unless nobody is to wait for that.
     private func count(_ ending: Ending, since start: GitSessions.Start?) async -> Int? {
         switch ending {
-        case .finished, .failed, .timedOut, .tooLong, .cancelled: break
+        case .finished, .failed, .unavailable, .timedOut, .tooLong, .cancelled: break
         case .deviceGone, .notStored, .shuttingDown: return nil
         }
         guard let sessions, let start else { return nil }
@@ -231,6 +232,7 @@ extension TurnRunner {
         switch ending {
         case .finished: return .done
         case .failed(let message): return .error(message)
+        case .unavailable(let message): return .unavailable(message, files: nil)
         case .timedOut: return .error(agent.silenceText(timeout))
         case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
         case .deviceGone: return .error(Self.deviceGoneText)

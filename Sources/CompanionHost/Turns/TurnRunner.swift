@@ -32,6 +32,8 @@ package final class TurnRunner: Sendable {
     enum Ending: Sendable, Equatable {
         case finished
         case failed(String)
+        /// The agent answers nobody until something is done at the host.
+        case unavailable(String)
         case timedOut
         case tooLong
         case deviceGone
@@ -45,6 +47,7 @@ package final class TurnRunner: Sendable {
             switch self {
             case .finished, .cancelled: nil
             case .failed: "turn.failed"
+            case .unavailable: "turn.agent_unavailable"
             case .timedOut: "turn.timed_out"
             case .tooLong: "turn.too_long"
             case .deviceGone: "turn.device_gone"

@@ -47,13 +47,15 @@ package enum ContinueChatEvent: Sendable, Hashable {
     case error(String)
     /// The same, with how many files the agent has changed until then. Older clients read the other one.
     case errorWithChanges(String, files: Int)
+    /// The turn failed because the host's agent asks to sign in, or does not start. Older clients read an error.
+    case unavailable(String, files: Int?)
     /// A frame of a type that this version does not know, or one that does not decode.
     case unknown(type: String)
 }
 
 extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
-        case type, label, text, toolName, toolCallID, success, details
+        case type, label, text, toolName, toolCallID, success, details, code
         case inputTokens, outputTokens, totalTokens, model, error, filesChanged, name
         case approvalId, title, kind, state, answer, decidedBy, expiresAt, steps, mode
     }
@@ -91,7 +93,12 @@ extension ContinueChatEvent: Decodable {
         case "done": self = integer(.filesChanged).map { .doneWithChanges(files: max($0, 0)) } ?? .done
         case "error":
             let text = string(.error) ?? "unknown error"
-            self = integer(.filesChanged).map { .errorWithChanges(text, files: max($0, 0)) } ?? .error(text)
+            let files = integer(.filesChanged).map { max($0, 0) }
+            if string(.code)?.isSame(as: CompanionErrorCode.hostAgentUnavailable.rawValue) == true {
+                self = .unavailable(text, files: files)
+            } else {
+                self = files.map { .errorWithChanges(text, files: $0) } ?? .error(text)
+            }
         case let type:
             if let phase = type.flatMap(QuestionNotice.Phase.init), let id = string(.approvalId) {
                 let notice = QuestionNotice(

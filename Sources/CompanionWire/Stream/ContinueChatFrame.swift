@@ -69,6 +69,14 @@ package enum ContinueChatFrame {
         case .error(let text): frame("error", [("error", quoted(text))])
         case .errorWithChanges(let text, let files):
             frame("error", [("error", quoted(text)), ("filesChanged", "\(files)")])
+        case .unavailable(let text, let files):
+            frame(
+                "error",
+                [
+                    ("error", quoted(text)), ("code", quoted(CompanionErrorCode.hostAgentUnavailable.rawValue)),
+                    ("filesChanged", files.map(String.init)),
+                ]
+            )
         case .unknown(let type): frame(type, [])
         }
     }

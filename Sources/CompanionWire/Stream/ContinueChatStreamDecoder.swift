@@ -93,6 +93,7 @@ extension ContinueChatEvent {
             .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
         case .error(let text): .error(plain(text))
         case .errorWithChanges(let text, let files): .errorWithChanges(plain(text), files: files)
+        case .unavailable(let text, let files): .unavailable(plain(text), files: files)
         case .mode(let mode): AgentMode(plain(mode.name)).map(Self.mode) ?? self
         case .question(let notice): .question(notice.mappingTexts(plain))
         case .activity(let activity): .activity(activity.mappingTexts(plain))

@@ -27,7 +27,7 @@ extension CommandError {
             case .notACompanion, .redirected: (.unreachable, "pairtool discover --probe")
             case .notPaired: (.notPaired, "pairtool pair")
             case .hostSignedOut:
-                (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
+                (.hostUnavailable, "sign in to the assistant on the host, then run the command again")
             case .forbidden where error.hostCode == .permissionDenied:
                 (
                     .permissionDenied,
@@ -50,11 +50,15 @@ extension CommandError {
                 (.failed, unsavedAdvice)
             case .busy: (.failed, "wait for the answer, or cancel it: pairtool cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
+            case .hostError where error.hostCode == .hostAgentUnavailable:
+                (.hostUnavailable, "see what it needs, at the host: pairtool host status")
             case .hostError: (.failed, nil)
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
             }
-        let own: [CompanionErrorCode] = [.changesUnavailable, .sessionUnsaved]
+        var own: [CompanionErrorCode] = [.changesUnavailable, .sessionUnsaved]
+        // For other answers, the code is that of any host that is signed out.
+        if error.code == .hostError { own.append(.hostAgentUnavailable) }
         let code = error.hostCode.flatMap { own.contains($0) ? $0.rawValue : nil } ?? "host.\(error.code)"
         return CommandError(status, code, error.description, next: error.advice ?? next)
     }

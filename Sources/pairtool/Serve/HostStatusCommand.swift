@@ -46,11 +46,13 @@ struct HostStatusRow: Encodable {
     var devices: Int
     /// The ids of the models that answer; the first is the default.
     var models: [String]
+    /// Why the agent did not do its work last.
+    var agentTrouble: String?
     var pairing: Pairing
     private var answers: String
 
     private enum CodingKeys: CodingKey {
-        case id, name, port, tlsPort, legacy, lan, devices, models, pairing
+        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, pairing
     }
 
     init(_ status: AdminStatus) {
@@ -62,6 +64,7 @@ struct HostStatusRow: Encodable {
         lan = status.lan
         devices = status.devices
         models = status.models?.map(\.id) ?? []
+        agentTrouble = status.trouble?.message
         answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(
             locked: status.pairingLocked,
@@ -75,13 +78,14 @@ struct HostStatusRow: Encodable {
     func text(now: Date) -> String {
         let ports = [tlsPort.map { "HTTPS \($0)" }, port.map { "HTTP \($0)\(legacy ? ", version 1 too" : "")" }]
         let place = lan ? "on the network" : "on this machine only"
-        let lines = [
+        var lines = [
             ("host", TerminalText.line("\(name) (\(id))")),
             ("listens", ports.compactMap(\.self).joined(separator: ", ") + " " + place),
             ("devices", "\(devices)"),
             ("answers", TerminalText.line(answers)),
-            ("pairing", pairingText(now: now)),
         ]
+        if let agentTrouble { lines.append(("trouble", TerminalText.line(agentTrouble))) }
+        lines.append(("pairing", pairingText(now: now)))
         return lines.map { $0.padding(to: 11) + $1 }.joined(separator: "\n")
     }
 

@@ -67,7 +67,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                 case .event(let event):
                     // Nothing follows an error frame, not even `[DONE]`, so do not wait for the end of the connection.
                     switch event {
-                    case .error, .errorWithChanges: end()
+                    case .error, .errorWithChanges, .unavailable: end()
                     default: break
                     }
                     return event

@@ -50,6 +50,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
         private var received = 0
         private var hostError: String?
+        private var isAgentUnavailable = false
         private var answer = ""
         private var usage: ContinueChatUsage?
         private var wasResumed = false
@@ -76,7 +77,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 case .finishing:
                     state = .ended
                     if let hostError {
-                        throw CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError)
+                        throw CompanionClientError.turnFailed(hostError, isAgentUnavailable: isAgentUnavailable)
                     }
                     return .finished(
                         ChatTurnSummary(answer: answer, usage: usage, wasRecovered: wasResumed, position: .start)
@@ -177,6 +178,10 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             case .errorWithChanges(let text, let files):
                 hostError = hostError ?? text
                 return .changed(files: files)
+            case .unavailable(let text, let files):
+                isAgentUnavailable = isAgentUnavailable || hostError == nil
+                hostError = hostError ?? text
+                return files.map { .changed(files: $0) }
             case .doneWithChanges(let files): return .changed(files: files)
             case .done, .unknown: return nil
             }

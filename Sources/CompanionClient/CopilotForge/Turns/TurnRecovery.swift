@@ -65,6 +65,7 @@ package struct TurnRecovery: Sendable {
     private let prompt: String
     private let configuration: Configuration
     private var hostError: String?
+    private var isAgentUnavailable = false
     private var cause: CompanionClientError?
     private var wait: Duration
     private var readsWithoutPrompt = 0
@@ -116,6 +117,10 @@ package struct TurnRecovery: Sendable {
         case .errorWithChanges(let text, let files):
             hostError = hostError ?? text
             return [.changed(files: files)]
+        case .unavailable(let text, let files):
+            isAgentUnavailable = isAgentUnavailable || hostError == nil
+            hostError = hostError ?? text
+            return files.map { [.changed(files: $0)] } ?? []
         case .doneWithChanges(let files): return [.changed(files: files)]
         // Hosts of protocol v1 ask no questions.
         case .done, .mode, .question, .activity, .unknown: return []
@@ -124,7 +129,7 @@ package struct TurnRecovery: Sendable {
 
     private func end() -> Step {
         guard let hostError else { return .finish(recovered: false) }
-        return .fail(CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError))
+        return .fail(.turnFailed(hostError, isAgentUnavailable: isAgentUnavailable))
     }
 
     private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([TurnOutput], Step) {
@@ -233,5 +238,16 @@ package struct TurnRecovery: Sendable {
             delivery: wasTaken ? .answered : .unknown,
             underlying: cause
         )
+    }
+}
+
+extension CompanionClientError {
+    /// A turn that the host has ended with an error.
+    ///
+    /// - Parameter isAgentUnavailable: Whether the host's agent answers nobody until something is done there.
+    static func turnFailed(_ text: String, isAgentUnavailable: Bool) -> CompanionClientError {
+        var error = CompanionClientError(.hostError, "The turn failed on the host.", hostText: text)
+        if isAgentUnavailable { error.hostCode = .hostAgentUnavailable }
+        return error
     }
 }

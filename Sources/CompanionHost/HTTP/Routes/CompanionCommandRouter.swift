@@ -48,7 +48,9 @@ package struct CompanionCommandRouter: Sendable {
         }
         add(.get, "/auth/status", to: router) { request, context in
             if context.version >= 2 { _ = try await authenticate(request, context) }
-            return .json(CompanionAuthStatusResponse(authenticated: agent.isAvailable()))
+            return .json(
+                CompanionAuthStatusResponse(authenticated: agent.isAvailable() && agent.trouble?.needsSignIn != true)
+            )
         }
         add(.post, "/companion/command", to: router) { request, context in
             // v1 has the path, and hosts of it that do nothing with it.

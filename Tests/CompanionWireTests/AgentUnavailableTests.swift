@@ -1,0 +1,21 @@
+import Testing
+
+@testable import CompanionWire
+
+@Suite("The end of a turn whose agent does not work") struct AgentUnavailableTests {
+    @Test("It is an error with a code, which is read back", arguments: [nil, 0, 3])
+    func frame(files: Int?) throws {
+        let event = ContinueChatEvent.unavailable("Sign in", files: files)
+        let frame = ContinueChatFrame.encode(event)
+        #expect(frame.hasPrefix(#"data: {"type":"error","error":"Sign in","code":"host.agent_unavailable""#))
+        var decoder = ContinueChatStreamDecoder()
+        #expect(try decoder.feed(Array(frame.utf8)) == [.event(event)])
+    }
+
+    @Test("Another code is an error like any other")
+    func other() throws {
+        var decoder = ContinueChatStreamDecoder()
+        let frame = "data: {\"type\":\"error\",\"error\":\"No\",\"code\":\"x\"}\n\n"
+        #expect(try decoder.feed(Array(frame.utf8)) == [.event(.error("No"))])
+    }
+}

@@ -10,6 +10,9 @@ struct TurnLimitTests {
         "/bin/sh", "-c", #"echo $$ >"$PAIRTOOL_CHAT_ID"; echo started; while :; do sleep 60; done"#,
     ])
 
+    /// Turns that an agent with a program for each may run.
+    private static let running = 8
+
     private func messages(_ host: TestHost, chat: String) async throws -> [String] {
         try await host.get("/companion/chats/\(chat)/messages")
             .decoded(CompanionMessagesPageResponse.self).messages.elements.map(\.text)
@@ -58,15 +61,15 @@ struct TurnLimitTests {
             $0.agent = Self.agent
         } _: { host in
             try await host.pair()
-            for index in 0..<TurnRunner.runningLimit { try await leave(host, chat: "r\(index)", after: "started") }
+            for index in 0..<Self.running { try await leave(host, chat: "r\(index)", after: "started") }
             for index in 0..<TurnRunner.waitingLimit { try await leave(host, chat: "w\(index)", after: "Waiting") }
             let refused = try await host.ask("go", chat: "more", model: "command")
             #expect(refused.status == 409 && refused.error == HostErrorText.hostBusy)
-            #expect(TurnRunner.runningLimit == 8 && TurnRunner.waitingLimit == 64)
+            #expect(TurnRunner.waitingLimit == 64)
             #expect(try await messages(host, chat: "w0").isEmpty)
             // The removal frees all places again.
             _ = try await host.post("/companion/disconnect", "")
-            for _ in 0..<TurnRunner.runningLimit {
+            for _ in 0..<Self.running {
                 let ok = try await host.event { if case .turnFinished(_, _, let ok) = $0 { ok } else { nil } }
                 #expect(!ok)
             }
@@ -87,7 +90,7 @@ struct TurnLimitTests {
                 ])
             } _: { host in
                 try await host.pair()
-                for index in 0..<TurnRunner.runningLimit { try await leave(host, chat: "r\(index)", after: "started") }
+                for index in 0..<Self.running { try await leave(host, chat: "r\(index)", after: "started") }
                 for index in 0..<3 { try await leave(host, chat: "w\(index)", after: "Waiting") }
                 try await blocking { try write("more\n", to: gate) }
                 var finished: Set<String> = []

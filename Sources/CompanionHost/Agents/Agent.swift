@@ -141,6 +141,9 @@ package protocol Agent: Sendable {
     /// Whether it may change files of a project. Default: true.
     var changesFiles: Bool { get }
 
+    /// Turns that it answers at the same time, of all chats. Default: 8, for an agent that starts a program for each.
+    var turnLimit: Int { get }
+
     /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
@@ -168,6 +171,8 @@ package protocol Agent: Sendable {
 
 extension Agent {
     package var changesFiles: Bool { true }
+
+    package var turnLimit: Int { 8 }
 
     package var trouble: AgentTrouble? { nil }
 

@@ -9,8 +9,6 @@ import ServiceLifecycle
 package final class TurnRunner: Sendable {
     /// Prompts that may wait for one chat.
     static let waitingPerChat = 8
-    /// Turns that may run at the same time, of all chats.
-    package static let runningLimit = 8
     /// Prompts that may wait, for all chats.
     package static let waitingLimit = 64
 
@@ -76,9 +74,7 @@ package final class TurnRunner: Sendable {
     /// Whether a device may have turns now: a v2 device that is not revoked, or the connected one of v1. Called with
     /// the queue's lock held.
     let mayWork: @Sendable (String) -> Bool
-    private let queue = NIOLockedValueBox(
-        TurnQueue<Job>(waitingPerChat: waitingPerChat, running: runningLimit, waiting: waitingLimit)
-    )
+    private let queue: NIOLockedValueBox<TurnQueue<Job>>
     private let jobs: AsyncStream<Job>
     private let jobSource: AsyncStream<Job>.Continuation
     let watches: TurnWatches
@@ -103,6 +99,9 @@ package final class TurnRunner: Sendable {
         self.clock = clock
         watches = TurnWatches()
         self.agent = agent
+        queue = NIOLockedValueBox(
+            TurnQueue(waitingPerChat: Self.waitingPerChat, running: agent.turnLimit, waiting: Self.waitingLimit)
+        )
         self.ask = ask
         self.sessions = agent.changesFiles ? sessions : nil
         self.store = store
@@ -113,8 +112,8 @@ package final class TurnRunner: Sendable {
         (jobs, jobSource) = AsyncStream.makeStream()
     }
 
-    /// Takes a turn: it starts at once, or when the turns before it in its chat have ended and fewer than
-    /// ``runningLimit`` run.
+    /// Takes a turn: it starts at once, or when the turns before it in its chat have ended and fewer run
+    /// than the agent answers at once.
     ///
     /// - Parameters:
     ///   - device: The id of the device that asks. Its turns end when it may not have any more.

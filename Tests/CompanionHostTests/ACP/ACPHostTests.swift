@@ -90,14 +90,61 @@ struct ACPHostTests {
         }
     }
 
+    @Test("Chats whose agent waits for an answer hold up no other chat")
+    func manyQuestions() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) { (host: TestHost) async throws in
+                var questions: [String] = []
+                for number in 0..<20 {
+                    try await leave(host, chat: "asks-\(number)", after: "Waiting for an answer")
+                    questions.append(
+                        try await host.event { event in
+                            if case .questionAsked(let question) = event { question.id } else { nil }
+                        }
+                    )
+                }
+                #expect(try await host.ask("say hello", chat: "other", model: "fake").answer == "hello")
+                for id in questions {
+                    var request = AdminRequest(.answer)
+                    request.question = id
+                    request.approve = true
+                    #expect(await host.server.administration.answer(request).questions?.first?.state == .approved)
+                }
+                for _ in 0...questions.count {
+                    #expect(try await host.event { if case .turnFinished(_, _, let ok) = $0 { ok } else { nil } })
+                }
+            }
+        }
+    }
+
+    /// Sends a prompt with a question of the agent's, waits for a text in its answer, and goes away.
+    private func leave(_ host: TestHost, chat: String, after text: String) async throws {
+        let port = host.port
+        try await blocking {
+            let body = #"{"prompt":"ask","model":"fake"}"#
+            let connection = try RawConnection(port: port)
+            try connection.send(
+                "POST /companion/chats/\(chat)/continue HTTP/1.1\r\nHost: localhost\r\n"
+                    + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            )
+            let answer = connection.read(until: text)
+            guard answer.contains(text) else { throw TestFailure(answer) }
+        }
+    }
+
     @Test("The owner approves a question, while the limit of silence does not count")
     func approve() async throws {
         try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, timeout: .seconds(1)) { (host: TestHost) async throws in
+            try await withHost(in: directory, timeout: .seconds(5)) { (host: TestHost) async throws in
                 async let reply = host.ask("ask", model: "fake")
-                let id = try await host.event { event in
-                    if case .questionAsked(let question) = event { question.id } else { nil }
+                let id = try await host.event { event -> String? in
+                    switch event {
+                    case .questionAsked(let question): question.id
+                    case .turnFinished: ""
+                    default: nil
+                    }
                 }
+                guard !id.isEmpty else { throw TestFailure("the agent did not ask") }
                 // Longer than the agent may be silent: another chat's turn ends of that meanwhile.
                 let silent = try await host.ask("wait", chat: "chat-2", model: "fake")
                 guard case .error = silent.frames.last else { throw TestFailure("silence had no end") }
@@ -135,12 +182,12 @@ struct ACPHostTests {
     @Test("An agent that says nothing for too long has its own words")
     func silence() async throws {
         try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, timeout: .seconds(1)) { (host: TestHost) async throws in
+            try await withHost(in: directory, timeout: .seconds(5)) { (host: TestHost) async throws in
                 let reply = try await host.ask("wait", model: "fake")
                 #expect(
                     reply.frames.last
                         == .error(
-                            "Fake did not respond for 1 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
+                            "Fake did not respond for 5 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
                         )
                 )
                 #expect(try await host.ask("say on", model: "fake").answer == "on", "its prompt was cancelled")

@@ -72,6 +72,9 @@ package struct ACPAgent: Agent {
         models = [CompanionModel(id: launch.id, name: launch.name)]
     }
 
+    /// One process answers them all, and one that waits for a person's answer needs nothing meanwhile.
+    package let turnLimit = 64
+
     package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
 
     package func isAvailable() -> Bool {

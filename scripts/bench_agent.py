@@ -19,7 +19,7 @@ FILES = 300
 # the same monotonic clock.
 AGENT = """
 import json, sys, threading, time
-lock = threading.Lock()
+lock, together = threading.Lock(), threading.Barrier(CHATS)
 def send(**message):
     line = json.dumps({"jsonrpc": "2.0", **message}) + "\\n"
     with lock: sys.stdout.write(line); sys.stdout.flush()
@@ -30,6 +30,8 @@ def say(session, text):
 def answer(id, session, prompt, got):
     if prompt == "first": say(session, f"got {got} said {time.monotonic_ns()} ")
     else:
+        # The chats' answers begin when all prompts are here, so all of them stream at the same time.
+        together.wait(60)
         for number in range(PIECES): say(session, f"piece {number:04} of some words that an agent would write ")
         say(session, "the last")
     send(id=id, result={"stopReason": "end_turn"})
@@ -79,7 +81,7 @@ class Chats:
 
 def agent(work: Path, row) -> None:
     program = work / "acp.py"
-    program.write_text(AGENT.replace("PIECES", str(PIECES)))
+    program.write_text(AGENT.replace("PIECES", str(PIECES)).replace("CHATS", str(CHATS)))
     arguments = ("--quota", "none", "--acp", "--agent-command", f"{sys.executable} {program}")
     companion = bench_companion.Machine(work / "companion")
     with bench_companion.Host(work, *arguments) as server:

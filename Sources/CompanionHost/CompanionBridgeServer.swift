@@ -210,6 +210,7 @@ package final class CompanionBridgeServer: Service {
                 store: store,
                 makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
+                places: places,
                 quotas: quotas,
                 questions: questions,
                 agent: agent,

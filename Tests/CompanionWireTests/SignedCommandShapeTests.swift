@@ -86,6 +86,8 @@ import Testing
             #"{"chatId":"c","prompt":"","type":"chat.send"}"#
         ),
         (.chatCancel(chatID: "c", turnID: "t"), #"{"chatId":"c","turnId":"t","type":"chat.cancel"}"#),
+        (.sessionRemove(chatID: "c", isForced: false), #"{"chatId":"c","type":"session.remove"}"#),
+        (.sessionRemove(chatID: "c", isForced: true), #"{"chatId":"c","force":true,"type":"session.remove"}"#),
         (
             .approvalDecide(approvalID: "a", optionID: "y"),
             #"{"approvalId":"a","optionId":"y","type":"approval.decide"}"#

@@ -32,9 +32,8 @@ package struct HostChanges: ChangeReporting {
         return try await client.json(.get(target), as: AgentPlaceResponse.self).session
     }
 
-    /// `DELETE /companion/sessions/:id`.
+    /// The command `session.remove`.
     package func removePlace(ofChat id: String, isForced: Bool) async throws -> AgentPlace {
-        let target = "/companion/sessions/\(try client.segment(id, "chat"))" + (isForced ? "?force=1" : "")
-        return try await client.json(.delete(target), as: AgentPlaceResponse.self).session
+        try await client.result(of: .sessionRemove(chatID: id, isForced: isForced), as: AgentPlaceResponse.self).session
     }
 }

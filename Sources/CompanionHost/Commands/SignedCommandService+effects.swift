@@ -124,32 +124,30 @@ extension SignedCommandService {
         return outcome
     }
 
-    /// Ends a turn. The command is noted before, and what it came to afterwards: twice is no error, so a repetition of
-    /// one that a crash has cut off in between ends the turn once more.
+    /// Ends a turn.
     func cancel(
         turnID: String,
         chatID: String,
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
-        let known = try await database.writeChecked { database -> JSONValue? in
-            if let result = try Self.result(of: command, digest: digest, in: database) {
-                guard result == Self.pending else { return result }
-                try requirePermission(.chatSend, of: command)
-                return nil
-            }
-            try admit(command, for: .chatSend, in: database)
-            try Self.remember(command, digest: digest, result: Self.pending, in: database)
-            return nil
+        try await noting(command, digest: digest, permission: .chatSend) {
+            guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else { throw HostError.turnUnknown }
+            return try JSONValue(encoding: turn)
         }
-        if let known { return Outcome(result: known, isReplay: true) }
-        guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else {
-            try await forget(command)
-            throw HostError.turnUnknown
+    }
+
+    /// Removes a session's working tree.
+    func removeSession(
+        chatID: String,
+        isForced: Bool,
+        command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        try await noting(command, digest: digest, permission: .sessionCreate) {
+            let place = try await places.remove(chat: chatID, isForced: isForced, by: command.deviceId)
+            return try JSONValue(encoding: AgentPlaceResponse(session: place))
         }
-        let result = try JSONValue(encoding: turn)
-        try await database.write { try Self.update(command, result: result, in: $0) }
-        return Outcome(result: result, isReplay: false)
     }
 
     /// Answers a question of the agent.
@@ -198,6 +196,7 @@ enum CommandLimits {
             case .chatSend(let chat, let prompt, let model, let tools):
                 isText(chat, CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
+            case .sessionRemove(let chat, _): isText(chat, 200)
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
             case .approvalDecide(let approval, let option):
                 isText(approval, 200) && option.map { isText($0, AgentOption.idSize) } ?? true

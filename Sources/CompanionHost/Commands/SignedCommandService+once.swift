@@ -82,6 +82,38 @@ extension SignedCommandService {
         }
     }
 
+    /// Notes a command before an effect outside of the database, and what it came to afterwards. After a crash in between,
+    /// its repetition has the effect once more: twice has to be no error.
+    ///
+    /// - Parameter effect: What it throws as a ``HostError`` is no effect: the command is forgotten.
+    func noting(
+        _ command: SignedCommand,
+        digest: [UInt8],
+        permission: CompanionPermission,
+        effect: () async throws -> JSONValue
+    ) async throws -> Outcome {
+        let known = try await database.writeChecked { database -> JSONValue? in
+            if let result = try Self.result(of: command, digest: digest, in: database) {
+                guard result == Self.pending else { return result }
+                try requirePermission(permission, of: command)
+                return nil
+            }
+            try admit(command, for: permission, in: database)
+            try Self.remember(command, digest: digest, result: Self.pending, in: database)
+            return nil
+        }
+        if let known { return Outcome(result: known, isReplay: true) }
+        let result: JSONValue
+        do {
+            result = try await effect()
+        } catch let refusal as HostError {
+            try await forget(command)
+            throw refusal
+        }
+        try await database.write { try Self.update(command, result: result, in: $0) }
+        return Outcome(result: result, isReplay: false)
+    }
+
     /// Forgets a command whose effect did not come about.
     ///
     /// - Parameter usage: What was counted for it.

@@ -27,6 +27,7 @@ struct SignedCommandService: Sendable {
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
     let turns: TurnRunner
+    let places: AgentPlaces
     let quotas: DeviceQuotas
     let questions: AgentQuestions
     let agent: any Agent
@@ -131,6 +132,10 @@ struct SignedCommandService: Sendable {
         case .chatCancel(let chatID, let turnID):
             return try await serial.run(command.commandId) {
                 try await cancel(turnID: turnID, chatID: chatID, command: command, digest: digest)
+            }
+        case .sessionRemove(let chatID, let isForced):
+            return try await serial.run(command.commandId) {
+                try await removeSession(chatID: chatID, isForced: isForced, command: command, digest: digest)
             }
         case .approvalDecide(let approvalID, let optionID):
             return try await decide(approvalID, optionID, command: command, digest: digest)

@@ -184,7 +184,7 @@ package struct AgentPlacesResponse: Codable, Sendable, Hashable {
     }
 }
 
-/// The answer of `GET` and `DELETE /companion/sessions/:id`.
+/// The answer of `GET /companion/sessions/:id`, and the result of the command `session.remove`.
 package struct AgentPlaceResponse: Codable, Sendable, Hashable {
     package var ok: Bool
     package var session: AgentPlace

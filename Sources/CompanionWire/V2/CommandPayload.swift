@@ -10,6 +10,8 @@ package enum CommandPayload: Sendable, Hashable {
     case chatCancel(chatID: String, turnID: String)
     /// `optionID`: nil rejects, in whichever way the agent takes it.
     case approvalDecide(approvalID: String, optionID: String?)
+    /// Removes a session's working tree. `isForced`: also with work that is lost then.
+    case sessionRemove(chatID: String, isForced: Bool)
 
     /// The name of the command on the wire.
     package var type: String {
@@ -20,6 +22,7 @@ package enum CommandPayload: Sendable, Hashable {
         case .chatSend: "chat.send"
         case .chatCancel: "chat.cancel"
         case .approvalDecide: "approval.decide"
+        case .sessionRemove: "session.remove"
         }
     }
 
@@ -46,6 +49,9 @@ package enum CommandPayload: Sendable, Hashable {
         case .approvalDecide(let approvalID, let optionID):
             members["approvalId"] = .string(approvalID)
             members["optionId"] = optionID.map(JSONValue.string)
+        case .sessionRemove(let chatID, let isForced):
+            members["chatId"] = .string(chatID)
+            if isForced { members["force"] = .bool(true) }
         }
         return .object(members)
     }
@@ -76,6 +82,11 @@ package enum CommandPayload: Sendable, Hashable {
                 approvalID: try fields.text("approvalId"),
                 optionID: try fields.optionalText("optionId")
             )
+        case "session.remove":
+            self = .sessionRemove(
+                chatID: try fields.text("chatId"),
+                isForced: try fields.optionalFlag("force") ?? false
+            )
         default:
             throw SignedCommandError(.commandBadShape, "`payload.type` is not a command that this host knows")
         }
@@ -95,6 +106,14 @@ package enum CommandPayload: Sendable, Hashable {
         func text(_ name: String) throws(SignedCommandError) -> String {
             guard let text = try optionalText(name) else { throw error(name, "a text") }
             return text
+        }
+
+        func optionalFlag(_ name: String) throws(SignedCommandError) -> Bool? {
+            switch json[name] {
+            case nil, .null: return nil
+            case .bool(let flag): return flag
+            default: throw error(name, "true or false")
+            }
         }
 
         func optionalTexts(_ name: String) throws(SignedCommandError) -> [String]? {

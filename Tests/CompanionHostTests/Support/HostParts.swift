@@ -115,6 +115,17 @@ struct HostParts: Sendable {
             store: store,
             makeProject: makeProject ?? { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
             turns: turns,
+            places: AgentPlaces(
+                sessions: GitSessions(
+                    database: database,
+                    directory: directory + "/changes",
+                    usesWorktrees: false,
+                    clock: clock,
+                    logger: .silent
+                ),
+                store: store,
+                turns: turns
+            ),
             quotas: DeviceQuotas(
                 quota: .usual,
                 clock: clock,

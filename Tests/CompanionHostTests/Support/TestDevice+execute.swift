@@ -9,6 +9,13 @@ import NIOHTTP1
 extension TestDevice {
     /// Sends a signed command and waits for its result.
     func execute(_ payload: CommandPayload) async throws -> CommandResponse {
+        let reply = try await command(payload)
+        guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
+        return try reply.decoded(CommandResponse.self)
+    }
+
+    /// Sends a signed command.
+    func command(_ payload: CommandPayload) async throws -> Reply {
         let health = try await get("/health").decoded(CompanionHealthResponse.self)
         let command = try SignedCommand.make(
             payload: payload,
@@ -16,9 +23,7 @@ extension TestDevice {
             key: keys,
             now: health.serverTime ?? Date()
         )
-        let reply = try await send("POST", "/companion/command", body: command.body)
-        guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
-        return try reply.decoded(CommandResponse.self)
+        return try await send("POST", "/companion/command", body: command.body)
     }
 
     /// The id of the first project that the host lists.

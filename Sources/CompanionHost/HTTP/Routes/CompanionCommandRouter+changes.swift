@@ -1,5 +1,4 @@
 import CompanionWire
-import HTTPTypes
 import Hummingbird
 
 extension CompanionCommandRouter {
@@ -20,31 +19,10 @@ extension CompanionCommandRouter {
             _ = try await authenticate(request, context)
             return .json(AgentPlacesResponse(sessions: try await places.all(isOwner: false)))
         }
-        let one: RouterPath = "/companion/sessions/:id"
-        router.on(one, method: .get) { request, context -> Response in
+        add(.get, "/companion/sessions/:id", to: router) { request, context in
             _ = try await authenticate(request, context)
             let place = try await places.place(ofChat: context.parameter("id"), isOwner: false)
             return .json(AgentPlaceResponse(session: place))
-        }
-        router.on(one, method: .delete) { request, context -> Response in
-            let device = try await admit(request, context, for: .sessionCreate)
-            try requireV2(context)
-            let isForced = request.uri.queryParameters["force"].map(String.init) == "1"
-            let removed = try await places.remove(
-                chat: context.parameter("id"),
-                isForced: isForced,
-                by: device.id
-            )
-            return .json(AgentPlaceResponse(session: removed))
-        }
-        for other in [HTTPRequest.Method.head, .post, .put, .patch, .options, .trace] {
-            router.on(one, method: other) { _, _ -> Response in
-                throw HostResponseError(
-                    .methodNotAllowed,
-                    HostErrorText.methodNotAllowed,
-                    headers: [.allow: "GET, DELETE"]
-                )
-            }
         }
     }
 }

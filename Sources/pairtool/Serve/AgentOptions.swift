@@ -31,6 +31,14 @@ struct AgentOptions: ParsableArguments {
     )
     var url: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file with the API key for the server of --url (- for standard input). Default: the key for OpenAI, over https.",
+            valueName: "file"
+        )
+    )
+    var apiKeyFile: String?
+
     @Option(help: "How many tokens a conversation with --agent openai may have. Default: 8192.")
     var context: Int?
 
@@ -89,8 +97,11 @@ struct AgentOptions: ParsableArguments {
             guard ModelLaunch.contexts.contains(context ?? ModelLaunch.usualContext) else {
                 throw ValidationError("--context must be 1024 to 4000000 tokens.")
             }
-        } else if !models.isEmpty || url != nil || context != nil {
-            throw ValidationError("--model, --url and --context need --agent openai.")
+            if apiKeyFile != nil, url == nil {
+                throw ValidationError("--api-key-file needs --url: the key is for that server alone.")
+            }
+        } else if !models.isEmpty || url != nil || context != nil || apiKeyFile != nil {
+            throw ValidationError("--model, --url, --api-key-file and --context need --agent openai.")
         }
         guard agentVariables.allSatisfy(Self.isName) else {
             throw ValidationError("--agent-env needs the name of a variable, such as OPENAI_API_KEY.")
@@ -115,7 +126,7 @@ struct AgentOptions: ParsableArguments {
 
     /// - Throws: ``CommandError`` for an agent that is not installed, for a variable that is not set, and for a key that
     ///   is missing; `ProviderError` for an address that no key may go to.
-    func kind(_ context: CommandContext) throws -> HostAgentKind {
+    func kind(_ context: CommandContext) async throws -> HostAgentKind {
         if let name = agentVariables.first(where: { context.environment[$0] == nil }) {
             throw CommandError(
                 .usage,
@@ -124,7 +135,7 @@ struct AgentOptions: ParsableArguments {
                 next: "export \(name), or leave out --agent-env \(name)"
             )
         }
-        if isModel { return .model(try model(context)) }
+        if isModel { return .model(try await model(context)) }
         if case .preset(let preset)? = agent { return .acp(try launch(preset)) }
         guard let words = agentCommand.flatMap(ShellWords.split) else { return .builtin }
         guard acp else { return .command(words) }
@@ -132,13 +143,17 @@ struct AgentOptions: ParsableArguments {
         return .acp(completed(ACPLaunch(name: program ?? "The agent", command: words)))
     }
 
-    private func model(_ context: CommandContext) throws -> ModelLaunch {
+    private func model(_ context: CommandContext) async throws -> ModelLaunch {
         let settings = ProviderSettings(
             environment: context.environment,
             store: ProviderKeyStore(directory: context.paths.data)
         )
         let place = try url.map { try ProviderURL($0, provider: .openai) } ?? settings.url(for: .openai)
-        // In clear text a key is anybody's, and a server of this machine has none.
+        if let apiKeyFile {
+            let key = try await context.providerKey(in: apiKeyFile, for: place)
+            return launch(of: place, key: key, keyPlace: "--api-key-file")
+        }
+        // In clear text anybody can read a key, and a server of this machine does not get the one for OpenAI.
         let key = place.isSecure && !place.isLoopback ? try settings.key(for: .openai) : nil
         guard key != nil || !place.description.isSame(as: Provider.openai.standardURL) else {
             throw CommandError(
@@ -154,11 +169,15 @@ struct AgentOptions: ParsableArguments {
             case .kept?, .synced?: "pairtool lumi keys (openai)"
             case nil: nil as String?
             }
-        return ModelLaunch(
-            endpoint: ProviderEndpoint(provider: .openai, url: place, key: key?.key, name: place.authority),
+        return launch(of: place, key: key?.key, keyPlace: name)
+    }
+
+    private func launch(of place: ProviderURL, key: ProviderKey?, keyPlace: String?) -> ModelLaunch {
+        ModelLaunch(
+            endpoint: ProviderEndpoint(provider: .openai, url: place, key: key, name: place.authority),
             models: models.unique,
-            context: self.context ?? ModelLaunch.usualContext,
-            keyPlace: name
+            context: context ?? ModelLaunch.usualContext,
+            keyPlace: keyPlace
         )
     }
 
@@ -198,5 +217,27 @@ struct AgentOptions: ParsableArguments {
             byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
+    }
+}
+
+extension CommandContext {
+    /// Reads the key for a model's server.
+    ///
+    /// - Parameter file: A path, or `-` for standard input.
+    /// - Throws: ``CommandError`` if it cannot be a key, or the server is reached in clear text over a network.
+    fileprivate func providerKey(in file: String, for place: ProviderURL) async throws -> ProviderKey {
+        guard place.isSecure || place.isLoopback else {
+            throw CommandError(
+                .usage,
+                "provider.key_exposed",
+                "a key is not sent to \(place.authority) without encryption",
+                next: "use an https:// address, or a server on this machine"
+            )
+        }
+        let bytes = try await content(of: file, limit: 8 << 10)
+        guard let bytes, let key = ProviderKey(String(decoding: bytes, as: UTF8.self).trimmingWhitespace()) else {
+            throw CommandError(.usage, "provider.key_format", "\(file == "-" ? "standard input" : file) has no API key")
+        }
+        return key
     }
 }

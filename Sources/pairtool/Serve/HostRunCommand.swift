@@ -148,7 +148,7 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let agentKind = try agent.kind(context)
+        let agentKind = try await agent.kind(context)
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }

@@ -56,7 +56,67 @@ import Testing
         }
     }
 
+    @Test("A server on this machine gets a key that is meant for it, from a file")
+    func ownKey() async throws {
+        let key = madeKeyText()
+        try await withFakeProviders { fake in
+            try await withProject { host, user in
+                let picture = host.directory + "/qr.png"
+                let file = host.directory + "/key"
+                try Data("\(key)\n".utf8).write(to: URL(filePath: file))
+                let arguments = [
+                    "--project", host.directory + "/garden", "--qr-file", picture, "--agent", "openai", "--model",
+                    "small", "--url", fake.url + "/v1", "--api-key-file", file,
+                ]
+                try await withRunningHost(host, arguments) { events in
+                    _ = try await events.first("challenge")
+                    try FileManager.default.removeItem(atPath: file)
+                    let paired = try await user.spawn([
+                        "pair", "--qr", picture, "--interface", "lo", "--engine", "embedded",
+                    ])
+                    #expect(paired.status == 0, "\(paired.err)")
+                    fake.reply(.answer(["Roses."]))
+                    let sent = try await user.spawn(["send", "--new", "--project", "garden", "What grows?"])
+                    #expect(sent.status == 0 && sent.out.contains("Roses."), "\(sent.err)")
+                    #expect(fake.requests.map { $0.header("Authorization") } == ["Bearer \(key)"])
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A key that is none, or that a network could read, is refused",
+        arguments: [
+            ("", "http://127.0.0.1:1/v1", "provider.key_format"),
+            ("two words", "http://127.0.0.1:1/v1", "provider.key_format"),
+            ("word", "http://192.168.1.2/v1", "provider.key_exposed"),
+        ]
+    )
+    func badKey(text: String, url: String, code: String) async throws {
+        try await Sandbox.with { host in
+            let file = host.directory + "/key"
+            try Data(text.utf8).write(to: URL(filePath: file))
+            let result = await host.run(
+                "host",
+                "--port",
+                "0",
+                "--agent",
+                "openai",
+                "--model",
+                "m",
+                "--url",
+                url,
+                "--api-key-file",
+                file,
+                "--json"
+            )
+            #expect(result.status == 2 && (try? result.errorCode) == code, "\(result.err)")
+        }
+    }
+
     @Test(arguments: [
+        (["--agent", "openai", "--model", "a", "--api-key-file", "k"], "--api-key-file needs --url"),
+        (["--api-key-file", "k"], "need --agent openai"),
         (["--agent", "openai"], "--agent openai needs --model NAME"),
         (["--model", "small"], "need --agent openai"),
         (["--agent", "builtin", "--url", "http://localhost"], "need --agent openai"),

@@ -42,12 +42,49 @@ struct RealAgentTests {
             approval_bridge=NativeApprovalBridge(enable_persistent_choices=True)))
         """
 
+    /// The same agent with a model that calls a tool at each prompt: `hold`, which goes on until it is cancelled, if the
+    /// prompt says so, else the one that needs approval.
+    private static let eager = """
+        import asyncio, pathlib, sys
+        from pydantic_ai import Agent, DeferredToolRequests
+        from pydantic_ai.messages import UserPromptPart
+        from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+        from pydantic_acp import AdapterConfig, FileSessionStore, NativeApprovalBridge, run_acp
+
+        place = pathlib.Path(sys.argv[1])
+
+        async def answer(messages, info):
+            prompts = [part.content for part in messages[-1].parts if isinstance(part, UserPromptPart)]
+            call = f"call{len(messages)}"
+            if not prompts: yield "done"
+            elif "hold" in str(prompts[-1]): yield {0: DeltaToolCall("hold", "{}", tool_call_id=call)}
+            else: yield {0: DeltaToolCall("delete_file", '{"path": "a"}', tool_call_id=call)}
+
+        agent = Agent(FunctionModel(stream_function=answer), name="test", output_type=[str, DeferredToolRequests])
+
+        @agent.tool_plain(requires_approval=True)
+        def delete_file(path: str) -> str:
+            with open(place / "ran", "a") as file: file.write(path + "\\n")
+            return "deleted"
+
+        @agent.tool_plain
+        async def hold() -> str:
+            (place / "began").touch()
+            try: await asyncio.Event().wait()
+            finally: (place / "ended").touch()
+
+        run_acp(agent=agent, config=AdapterConfig(
+            session_store=FileSessionStore(root=place / "sessions"),
+            approval_bridge=NativeApprovalBridge(enable_persistent_choices=True)))
+        """
+
     private func withAgent<R: Sendable>(
+        _ source: String = source,
         in directory: String,
         sessions: ACPAgentTests.Sessions = .init(),
         _ body: @escaping @Sendable (ACPAgentTests.Bench) async throws -> R
     ) async throws -> R {
-        try Data(Self.source.utf8).write(to: URL(filePath: directory + "/agent.py"))
+        try Data(source.utf8).write(to: URL(filePath: directory + "/agent.py"))
         let launch = ACPLaunch(name: "Real", command: [python, directory + "/agent.py", directory])
         return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
     }
@@ -74,6 +111,36 @@ struct RealAgentTests {
                 _ = try await bench.send("again", ask: decide(kind))
                 #expect(bench.questions.withLockedValue { $0.count } == 1)
                 #expect(Self.runs(bench) == (kind.isRefusal ? 0 : 1))
+            }
+        }
+    }
+
+    @Test(
+        "An answer for always holds for the chat's later prompts, an answer for once does not",
+        arguments: [AgentOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
+    )
+    func always(_ kind: AgentOption.Kind) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(Self.eager, in: directory) { bench in
+                for _ in 0..<2 { _ = try await bench.send("delete it", ask: decide(kind)) }
+                let isForGood = kind == .allowAlways || kind == .rejectAlways
+                #expect(bench.questions.withLockedValue { $0.count } == (isForGood ? 1 : 2))
+                #expect(Self.runs(bench) == (kind.isRefusal ? 0 : 2))
+            }
+        }
+    }
+
+    @Test("Cancelled while its tool runs, it ends the tool, and the chat goes on")
+    func cancelTool() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(Self.eager, in: directory) { bench in
+                let task = Task { try await bench.send("hold", ask: decide(.allowOnce)) }
+                try await eventually { bench.file("began") != nil }
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                try await eventually { bench.file("ended") != nil }
+                _ = try await bench.send("delete it", ask: decide(.allowOnce))
+                #expect(Self.runs(bench) == 1)
             }
         }
     }

@@ -48,10 +48,6 @@ extension CompanionCommandRouter {
 }
 
 extension Response {
-    private static var eventStreamHeaders: HTTPFields {
-        [.contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive"]
-    }
-
     /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just
     /// close.
     static func eventStream(_ frames: TurnReader, until access: StreamAccess) -> Response {

@@ -31,7 +31,13 @@ struct HTTPGuardTests {
         for (code, status) in statuses {
             let answer = HostResponseError(HostError(code, "text"))
             let challenge = [.sessionRequired, .sessionExpired].contains(code) ? "Bearer" : nil
-            #expect(answer.status.code == status && answer.code == code && answer.text == "text", "\(code)")
+            let hint =
+                switch code {
+                case .sessionRequired: ": POST /companion/session"
+                case .sessionExpired: ": POST /companion/session gives a new one"
+                default: ""
+                }
+            #expect(answer.status.code == status && answer.code == code && answer.text == "text" + hint, "\(code)")
             #expect(answer.headers[.wwwAuthenticate] == challenge && answer.headers[.retryAfter] == nil, "\(code)")
         }
         let existing = HostResponseError(HostError(.requestInvalid, "", variant: .alreadyExists))

@@ -162,7 +162,7 @@ import Testing
                 """
             )
             #expect(result.out == "\(geteuid()) 600\ntheirs\n1\n", "\(result)")
-            #expect(result.err.contains("a pipe of somebody else"), "\(result)")
+            #expect(result.err.contains("a pipe of another user"), "\(result)")
         }
     }
 

@@ -10,7 +10,7 @@ struct ImageFileTests {
         for path in ["/nonexistent/qr.png", "/"] {
             let error = #expect(throws: QRCodecError.self) { try ImageFile.bytes(ofFile: path) }
             #expect(error?.code == .io)
-            #expect(error?.message.hasPrefix(path) == true)
+            #expect(error?.message.contains(" \(path): ") == true)
         }
     }
 

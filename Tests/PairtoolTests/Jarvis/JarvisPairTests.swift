@@ -45,7 +45,10 @@ import Testing
                     "--allow-legacy"
                 )
                 #expect(result.status == 10 && result.err.contains("not a Jarvis daemon"), "\(result)")
-                #expect(result.err.contains("the daemon's address and port") && !result.err.contains("--probe"), "\(result)")
+                #expect(
+                    result.err.contains("the daemon's address and port") && !result.err.contains("--probe"),
+                    "\(result)"
+                )
                 #expect(await user.run("hosts").status == 3)
             }
         }

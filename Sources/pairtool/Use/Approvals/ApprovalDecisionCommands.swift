@@ -13,7 +13,6 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
               pairtool approvals approve 7b0e
               pairtool approvals approve 7b0e --always
               pairtool approvals approve 7b0e --option "Yes, in this folder"
-              pairtool approvals approve 7b0e --via cloud
             """
     )
 

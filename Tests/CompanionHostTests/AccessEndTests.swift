@@ -75,7 +75,7 @@ struct AccessEndTests {
                 var body = try await continued(device, chat: chat).makeAsyncIterator()
                 var text = ""
                 while !text.contains("first"), let bytes = try await body.next() { text += String(buffer: bytes) }
-                let turn = try await host.event { if case .turnStarted(_, let id, _) = $0 { id } else { nil } }
+                let turn = try await host.event { if case .turnStarted(let turn) = $0 { turn.turnID } else { nil } }
                 try await bring(end, to: &device, at: host, clock: clock)
                 do {
                     while let bytes = try await body.next() { text += String(buffer: bytes) }

@@ -29,7 +29,7 @@ struct TurnEventTests {
             )
             #expect(connection.read(until: "first").contains("first"))
         }
-        return try await host.event { if case .turnStarted(_, let id, _) = $0 { id } else { nil } }
+        return try await host.event { if case .turnStarted(let turn) = $0 { turn.turnID } else { nil } }
     }
 
     private func events(_ host: TestHost, _ turn: String, after id: String? = nil) async throws -> Reply {
@@ -317,7 +317,7 @@ struct TurnFanOutTests {
                     )
                     #expect(connection.read(until: "first").contains("first"))
                 }
-                let turn = try await host.event { if case .turnStarted(_, let id, _) = $0 { id } else { nil } }
+                let turn = try await host.event { if case .turnStarted(let turn) = $0 { turn.turnID } else { nil } }
                 let before = try residentSize()
                 let readers = try await blocking {
                     let readers = try (0..<1000).map { _ in SlowReader(connection: try RawConnection(port: port)) }

@@ -80,6 +80,13 @@ package final class CompanionHostStore: Sendable {
         try await database.read { database in try self.projectID(ofChat: id, in: database) }
     }
 
+    /// The title of a chat; nil without such a chat.
+    func title(ofChat id: String) async throws(CompanionHostError) -> String? {
+        try await database.read { database in
+            try String.fetchOne(database, sql: "SELECT title FROM chat WHERE id = ?", arguments: [id])
+        }
+    }
+
     /// Adds an empty chat, within a transaction. Without a title it takes one from its first prompt.
     func add(_ chat: CompanionChat, in database: Database) throws {
         let statement = try database.cachedStatement(

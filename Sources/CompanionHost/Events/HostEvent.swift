@@ -39,8 +39,7 @@ package enum HostEvent: Sendable, Hashable {
     case chatCreated(CompanionChat, device: String)
     /// A device may have nothing more stored for now; `what` says of which there was too much.
     case quotaReached(CompanionDevice, what: String)
-    /// `mode`: what the chat's agent said last of how it works; nil where that is not known.
-    case turnStarted(chatID: String, turnID: String, mode: AgentMode?)
+    case turnStarted(TurnStart)
     /// The chat's agent works in another mode, or in the first that is known.
     case modeChanged(chatID: String, projectID: String, mode: AgentMode)
     case turnFinished(chatID: String, turnID: String, ok: Bool)
@@ -55,6 +54,26 @@ package enum HostEvent: Sendable, Hashable {
     case questionContinued(QuestionNotice, chatID: String, turnID: String)
     /// A device chose an answer that goes for later questions too, which only the owner may.
     case alwaysRefused(HostQuestion, device: CompanionDevice)
+}
+
+/// A turn that an agent begins to answer.
+package struct TurnStart: Sendable, Hashable {
+    package var chatID: String
+    /// The chat's; nil if it could not be read.
+    package var title: String?
+    package var turnID: String
+    /// The id of the device that asks.
+    package var device: String
+    /// What the chat's agent said last of how it works; nil where that is not known.
+    package var mode: AgentMode?
+
+    package init(chatID: String, title: String?, turnID: String, device: String, mode: AgentMode?) {
+        self.chatID = chatID
+        self.title = title
+        self.turnID = turnID
+        self.device = device
+        self.mode = mode
+    }
 }
 
 /// Passes events on to the user interface and to devices.

@@ -80,8 +80,8 @@ extension LiveEventBroadcaster {
         case .revoked(let id): publish(LiveEvent(.deviceRevoked, at: now, deviceId: id))
         case .wrongCode(let address, let triesLeft):
             publish(LiveEvent(.pairingFailed, at: now, triesLeft: triesLeft, address: address))
-        case .turnStarted(let chatID, let turnID, let mode):
-            publish(LiveEvent(.turnStarted, at: now, chatId: chatID, turnId: turnID, mode: mode))
+        case .turnStarted(let turn):
+            publish(LiveEvent(.turnStarted, at: now, chatId: turn.chatID, turnId: turn.turnID, mode: turn.mode))
         case .modeChanged(let chatID, let projectID, let mode):
             publish(LiveEvent(.chatChanged, at: now, projectId: projectID, chatId: chatID, mode: mode))
         case .turnFinished(let chatID, let turnID, let ok):

@@ -84,7 +84,12 @@ extension TurnRunner {
             )
         )
         let mode = try? await store.mode(ofChat: chatID)
-        events.send(.turnStarted(chatID: chatID, turnID: job.feed.id, mode: mode))
+        let title = try? await store.title(ofChat: chatID)
+        events.send(
+            .turnStarted(
+                TurnStart(chatID: chatID, title: title, turnID: job.feed.id, device: job.device, mode: mode)
+            )
+        )
         let ok = await work(job, mode: mode)
         events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
     }

@@ -18,6 +18,7 @@ struct HostEventRow: Encodable {
     var permissions: [String]?
     var failures: Int?
     var chatId: String?
+    var chatTitle: String?
     var projectId: String?
     var turnId: String?
     var ok: Bool?
@@ -94,11 +95,13 @@ struct HostEventRow: Encodable {
             deviceId = device.id
             deviceName = device.name
             message = what
-        case .turnStarted(let chatID, let turnID, let mode):
+        case .turnStarted(let turn):
             event = "turn_started"
-            chatId = chatID
-            turnId = turnID
-            self.mode = mode
+            chatId = turn.chatID
+            chatTitle = turn.title
+            turnId = turn.turnID
+            deviceId = turn.device
+            mode = turn.mode
         case .modeChanged(let chatID, let projectID, let mode):
             event = "mode_changed"
             chatId = chatID

@@ -25,6 +25,8 @@ actor HostScreen {
     private let countdown: LastLine?
     /// The names of devices by their ids, also of those that are gone.
     private var names: [String: String] = [:]
+    /// The titles of the chats that are being answered.
+    private var titles: [ByteText: String] = [:]
     /// The size of the window that was too small for the code; nil if the code is shown.
     private var tooSmall: CommandContext.WindowSize?
 
@@ -160,28 +162,29 @@ actor HostScreen {
         case .projectCreated(let project, let device):
             line("\(self.device(device)) created the project \(project.name).")
         case .chatCreated(let chat, let device):
-            let title = chat.title.isEmpty ? chat.id.shortID : "“\(chat.title)”"
-            line("\(self.device(device)) created the chat \(title).")
+            line("\(self.device(device)) created the chat \(Self.name(ofChat: chat.id, title: chat.title)).")
         case .quotaReached(let device, let what):
             line("\(device.name) (\(device.id)) has reached its quota of \(what) (--quota).")
-        case .turnStarted(let chatID, _, let mode):
-            line("A turn started in chat \(chatID.shortID)\(Self.remark(mode)).")
-        case .modeChanged(let chatID, _, let mode): line("Chat \(chatID.shortID): \(mode.text).")
+        case .turnStarted(let turn):
+            titles[ByteText(turn.chatID)] = turn.title
+            line("\(device(turn.device)) started a turn in chat \(chat(turn.chatID))\(Self.remark(turn.mode)).")
+        case .modeChanged(let chatID, _, let mode): line("Chat \(chat(chatID)): \(mode.text).")
         case .turnFinished(let chatID, _, let ok):
-            line("The turn in chat \(chatID.shortID) \(ok ? "is done" : "failed").")
+            line("The turn in chat \(chat(chatID)) \(ok ? "is done" : "failed").")
+            titles[ByteText(chatID)] = nil
         case .agent(let message, let lines, let log):
             line("\(message).")
             for text in lines { line("  \(text)") }
             if let log, !lines.isEmpty { line("Full log: \(log)") }
         case .questionAsked(let question):
             line(
-                "The agent asks in chat \(question.chatId.shortID)\(Self.remark(question.mode)): \(question.title). "
+                "The agent asks in chat \(chat(question.chatId))\(Self.remark(question.mode)): \(question.title). "
                     + "To answer: "
                     + "pairtool host approvals show \(question.id.shortID)"
             )
-        case .questionEnded(let question): line(Self.ending(of: question))
+        case .questionEnded(let question): line(ending(of: question))
         case .questionContinued(let notice, let chatID, _):
-            line("The agent in chat \(chatID.shortID) goes on after question \(notice.id.shortID).")
+            line("The agent in chat \(chat(chatID)) goes on after question \(notice.id.shortID).")
         case .alwaysRefused(let question, let device):
             line(
                 "\(device.name) (\(device.id)) tried to answer question \(question.id.shortID) for all later ones too: "
@@ -192,8 +195,8 @@ actor HostScreen {
 
     private static func remark(_ mode: AgentMode?) -> String { mode.map { " (\($0.text))" } ?? "" }
 
-    private static func ending(of question: HostQuestion) -> String {
-        let what = "The question \(question.id.shortID) in chat \(question.chatId.shortID)"
+    private func ending(of question: HostQuestion) -> String {
+        let what = "The question \(question.id.shortID) in chat \(chat(question.chatId))"
         return switch question.state {
         case .interrupted: "\(what) was open when the host ended: the agent that asked is gone."
         case .expired: "\(what) was not answered in time: rejected."
@@ -206,6 +209,14 @@ actor HostScreen {
     /// The name and the id of a device.
     private func device(_ id: String) -> String {
         names[id].map { "\($0) (\(id))" } ?? id
+    }
+
+    private func chat(_ id: String) -> String {
+        Self.name(ofChat: id, title: titles[ByteText(id)] ?? "")
+    }
+
+    private static func name(ofChat id: String, title: String) -> String {
+        title.isEmpty ? id.shortID : "“\(title)”"
     }
 
     private var nextCode: String {

@@ -182,12 +182,17 @@ import Testing
         let screen = screen(on: sink, at: now) { nil }
         let mode = try #require(AgentMode("by\u{1B}[31mpass"))
         let chat = "c0ffee00-0000"
-        await screen.show(.turnStarted(chatID: chat, turnID: "t", mode: nil))
-        #expect(sink.text.hasSuffix("A turn started in chat c0ffee00.\n"))
-        await screen.show(.turnStarted(chatID: chat, turnID: "t", mode: mode))
-        #expect(sink.text.contains("A turn started in chat c0ffee00 (mode: by"))
+        var turn = TurnStart(chatID: chat, title: "", turnID: "t", device: "d1", mode: nil)
+        await screen.show(.turnStarted(turn))
+        #expect(sink.text.hasSuffix("d1 started a turn in chat c0ffee00.\n"))
+        await screen.show(.turnFinished(chatID: chat, turnID: "t", ok: true))
+        #expect(sink.text.hasSuffix("The turn in chat c0ffee00 is done.\n"))
+        (turn.title, turn.mode) = ("Beds\u{1B}[31m", mode)
+        await screen.show(.turnStarted(turn))
+        #expect(sink.text.contains("d1 started a turn in chat “Beds"))
+        #expect(sink.text.contains("” (mode: by"))
         await screen.show(.modeChanged(chatID: chat, projectID: "p", mode: mode))
-        #expect(sink.text.contains("\nChat c0ffee00: mode: by"))
+        #expect(sink.text.contains("\nChat “Beds"))
         let question = HostQuestion(
             id: "7b0e4a11-0000",
             chatId: chat,
@@ -200,7 +205,11 @@ import Testing
             mode: mode
         )
         await screen.show(.questionAsked(question))
-        #expect(sink.text.contains("The agent asks in chat c0ffee00 (mode: by"))
+        #expect(sink.text.contains("The agent asks in chat “Beds"))
+        await screen.show(.turnFinished(chatID: chat, turnID: "t", ok: false))
+        #expect(sink.text.hasSuffix("” failed.\n"))
+        await screen.show(.modeChanged(chatID: chat, projectID: "p", mode: mode))
+        #expect(sink.text.contains("\nChat c0ffee00: mode: by"), "the title is forgotten with the turn's end")
         #expect(!sink.text.contains("\u{1B}"), "\(sink.text)")
     }
 

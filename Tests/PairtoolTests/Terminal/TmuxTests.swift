@@ -1,0 +1,191 @@
+import CompanionTestSupport
+import CompanionWire
+import Foundation
+import Testing
+
+@testable import pairtool
+
+/// Chats in a terminal that others wrote, and what its window shows.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct TmuxTests {
+    private static let chat = "\"$pairtool\" chat c-login --last 0"
+
+    private func withPairedMac(
+        _ script: FakeMacScript = FakeMacScript(),
+        _ body: @escaping @Sendable (FakeMac, Sandbox) async throws -> Void
+    ) async throws {
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await body(mac, user)
+            }
+        }
+    }
+
+    private static func prompts(_ mac: FakeMac) -> [String] {
+        mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text)
+    }
+
+    /// Starts a command in the shell.
+    private static func start(_ command: String, in tmux: Tmux) async throws {
+        try await tmux.type("clear; " + command)
+        try await tmux.press("Enter")
+    }
+
+    /// Ends the chat, and sees that the shell has the terminal again as it was.
+    private static func end(_ tmux: Tmux) async throws {
+        try await tmux.press("C-d")
+        try await tmux.shown("the shell") { $0.hasSuffix("\n$") }
+        try await tmux.type("clear; stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo -e isig")
+        try await tmux.press("Enter")
+        try await tmux.shown("the terminal's mode") { $0 == "isig\nicanon\necho\n$" }
+    }
+
+    @Test("Several lines are typed, changed in the middle, pasted and recalled")
+    func input() async throws {
+        try await withPairedMac { mac, user in
+            let pasted = try user.file("pasted", Array("from\n\tthe clipboard \u{1B}[31mred\nend".utf8))
+            try await user.inTmux { tmux in
+                try await Self.start(Self.chat, in: tmux)
+                try await tmux.shows("›")
+                try await tmux.type("one\\")
+                try await tmux.press("Enter")
+                try await tmux.type("thre")
+                try await tmux.press("M-Enter")
+                try await tmux.type("four")
+                try await tmux.shows("› one\n  thre\n  four")
+                try await tmux.press("Up", "End")
+                try await tmux.type("e")
+                try await tmux.press("Up", "Home")
+                try await tmux.type("zero ")
+                try await tmux.shows("› zero one\n  three\n  four")
+                try await tmux.press("Enter")
+                try await tmux.shows("You said: zero one")
+                try await tmux.paste(file: pasted)
+                try await tmux.shows("from")
+                try await tmux.press("Enter")
+                try await tmux.shows("You said: from")
+                try await tmux.shown("an empty prompt") { $0.hasSuffix("›") }
+                try await tmux.press("Up", "Up", "Up", "Up")
+                try await tmux.shown("the first prompt again") { $0.split(separator: "zero one").count > 3 }
+                try await tmux.press("C-c")
+                try await Self.end(tmux)
+            }
+            #expect(Self.prompts(mac) == ["zero one\nthree\nfour", "from\n\tthe clipboard [31mred\nend"])
+        }
+    }
+
+    @Test("A line that wraps is whole while the window gets narrower and wider")
+    func resize() async throws {
+        try await withPairedMac { mac, user in
+            try await user.inTmux(columns: 60) { tmux in
+                try await Self.start(Self.chat, in: tmux)
+                try await tmux.shows("›")
+                try await tmux.type("the quick brown fox jumps over the lazy dog, 日本語 too")
+                try await tmux.shows("日本語 too")
+                // tmux breaks rows anew by itself, and tells the program a moment later: only what is drawn with what is typed
+                // then has the new width.
+                for (columns, typed, rows) in [
+                    (20, " 1", "› the quick brown fo\nx jumps over the laz\ny dog, 日本語 too 1"),
+                    (33, " 2", "› the quick brown fox jumps over\nthe lazy dog, 日本語 too 1 2"),
+                    (80, " 3", "› the quick brown fox jumps over the lazy dog, 日本語 too 1 2 3"),
+                ] {
+                    try await tmux.resize(columns: columns)
+                    try await tmux.type(typed)
+                    try await tmux.shows(rows)
+                    // What tmux itself has moved out of the window when it broke the rows stays there.
+                    let screen = try await tmux.screen(scrollback: false)
+                    #expect(screen.split(separator: "brown").count == 2, "\(screen)")
+                }
+                try await tmux.press("Home")
+                try await tmux.type("see: ")
+                try await tmux.shows("› see: the quick")
+                try await tmux.press("Enter")
+                try await tmux.shows("You said: see: the quick")
+                try await Self.end(tmux)
+            }
+            #expect(Self.prompts(mac) == ["see: the quick brown fox jumps over the lazy dog, 日本語 too 1 2 3"])
+        }
+    }
+
+    @Test("Ctrl-C drops a line, and asks the host to cancel an answer")
+    func interrupt() async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                try await user.inTmux { tmux in
+                    try await Self.start("\"$pairtool\" chat --new --project garden", in: tmux)
+                    try await tmux.shows("›")
+                    try await tmux.type("wrong")
+                    try await tmux.shows("› wrong")
+                    try await tmux.press("C-c")
+                    try await tmux.type("dig")
+                    try await tmux.shows("› dig")
+                    try await tmux.press("Enter")
+                    let started = try await events.first("turn_started")
+                    try await tmux.press("C-c")
+                    try await tmux.shows("Cancelled at the host.")
+                    #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])
+                    try await Self.end(tmux)
+                }
+            }
+        }
+    }
+
+    @Test("An editor that fills the window gives the prompt back, and the window as it was")
+    func editor() async throws {
+        try await withPairedMac { mac, user in
+            let editor = try user.file(
+                "editor",
+                Array(
+                    """
+                    printf '\\033[?1049h\\033[2J\\033[Hediting '; cat "$1"
+                    IFS= read -r line; echo "$line" >>"$1"; printf '\\033[?1049l'
+
+                    """.utf8
+                )
+            )
+            try await user.inTmux(environment: ["VISUAL": "/bin/sh \(editor)"]) { tmux in
+                try await Self.start(Self.chat, in: tmux)
+                try await tmux.shows("›")
+                for (keys, prompt) in [(["C-x", "C-e"], "› first draft and more"), ([], "› second draft and more")] {
+                    if keys.isEmpty {
+                        try await tmux.type("/edit second draft")
+                        try await tmux.shows("second draft")
+                        try await tmux.press("Enter")
+                    } else {
+                        try await tmux.type("first draft")
+                        try await tmux.shows("› first draft")
+                        for key in keys { try await tmux.press(key) }
+                    }
+                    try await tmux.shows("editing")
+                    try await tmux.type(" and more")
+                    try await tmux.press("Enter")
+                    let screen = try await tmux.shows(prompt)
+                    #expect(!screen.contains("editing"), "\(screen)")
+                    try await tmux.press("Enter")
+                    try await tmux.shows("You said: " + (keys.isEmpty ? "second" : "first"))
+                }
+                try await Self.end(tmux)
+            }
+            #expect(Self.prompts(mac).count == 2)
+        }
+    }
+
+    @Test("A document with every element looks as it was drawn to look", arguments: [40, 80, 200])
+    func answer(columns: Int) async throws {
+        let screens = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../MarkdownTests/Screens"
+        )
+        let document = try String(contentsOf: screens.appending(path: "document.md"), encoding: .utf8)
+        let golden = try String(contentsOf: screens.appending(path: "text-\(columns).txt"), encoding: .utf8)
+        var script = FakeMacScript()
+        script.turns = [.answering(document, unitsPerFrame: 1)]
+        try await withPairedMac(script) { _, user in
+            try await user.inTmux(columns: columns) { tmux in
+                try await Self.start("\"$pairtool\" send c-login write", in: tmux)
+                let screen = try await tmux.shown("the shell") { $0.contains("note.") && $0.hasSuffix("\n$") }
+                #expect(screen.contains(golden.trimmingCharacters(in: .newlines)), "\(screen)")
+            }
+        }
+    }
+}

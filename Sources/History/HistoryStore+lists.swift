@@ -135,7 +135,10 @@ extension HistoryStore {
             // A time that was read from a file may be rounded otherwise.
             abs(forgotten - pairedAt) <= 1
         {
-            throw HistoryError(.forgotten, "\(host.name) was forgotten on this machine; nothing more of it is kept")
+            throw HistoryError(
+                .forgotten,
+                "the host \(host.name) was forgotten on this machine; nothing more of it is kept"
+            )
         }
         try database.execute(
             sql: """

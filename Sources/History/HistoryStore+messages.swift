@@ -122,7 +122,7 @@ extension HistoryStore {
                 database,
                 sql: """
                     SELECT DISTINCT project FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND readAt IS NOT NULL AND goneAt IS NULL AND project <> '' ORDER BY project
+                    WHERE host.id = ? AND readAt IS NOT NULL AND project <> '' AND \(Self.isListed) ORDER BY project
                     """,
                 arguments: [hostID]
             )
@@ -137,7 +137,7 @@ extension HistoryStore {
                 database,
                 sql: """
                     SELECT chat.id FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND readAt IS NOT NULL AND goneAt IS NULL AND updatedAt IS NOT readTo
+                    WHERE host.id = ? AND readTo IS NOT NULL AND goneAt IS NULL AND updatedAt IS NOT readTo
                     ORDER BY updatedAt DESC LIMIT ?
                     """,
                 arguments: [hostID, limit]

@@ -6,14 +6,14 @@ import GRDB
 extension HistoryStore {
     /// Writes down a prompt that the host has received.
     ///
-    /// - Returns: The key for ``keepTool(_:of:at:)`` and ``keepAnswer(_:to:interrupted:at:)``; nil if the chat's id
+    /// - Returns: The message for ``keepTool(_:of:)`` and ``keepAnswer(_:to:interrupted:at:)``; nil if the chat's id
     ///   cannot be stored.
     package func keepPrompt(
         _ text: String,
         chatID: String,
         of host: HistoryHost,
         at now: Date
-    ) async throws(HistoryError) -> Int64? {
+    ) async throws(HistoryError) -> MessageKey? {
         try await write { database in
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
             return try Self.append("user", text, chat: chat, at: now, interrupted: false, database)
@@ -22,14 +22,14 @@ extension HistoryStore {
 
     /// Writes down a message of a chat that is nowhere but in the history.
     ///
-    /// - Returns: The key for ``keepTool(_:of:)``; nil if the chat's id cannot be stored.
+    /// - Returns: The message for ``keepTool(_:of:)``; nil if the chat's id cannot be stored.
     package func keep(
         _ role: CompanionMessage.Role,
         _ text: String,
         chatID: String,
         of host: HistoryHost,
         at time: Date
-    ) async throws(HistoryError) -> Int64? {
+    ) async throws(HistoryError) -> MessageKey? {
         try await write { database in
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
             return try Self.append(
@@ -49,7 +49,7 @@ extension HistoryStore {
     /// - Parameter interrupted: Whether this is only the beginning.
     package func keepAnswer(
         _ text: String,
-        to prompt: Int64,
+        to prompt: MessageKey,
         interrupted: Bool,
         at now: Date
     ) async throws(HistoryError) {
@@ -57,8 +57,8 @@ extension HistoryStore {
             // The prompt is gone if the host's own messages were read meanwhile: they have the answer, or will have it.
             let chat = try Int64.fetchOne(
                 database,
-                sql: "SELECT chat FROM message WHERE key = ? AND isOwn = 1",
-                arguments: [prompt]
+                sql: "SELECT chat FROM message WHERE key = ? AND id = ? AND isOwn = 1",
+                arguments: [prompt.key, prompt.id]
             )
             guard let chat else { return }
             _ = try Self.append("assistant", text, chat: chat, at: now, interrupted: interrupted, database)
@@ -73,7 +73,8 @@ extension HistoryStore {
         interrupted: Bool,
         isOwn: Bool = true,
         _ database: Database
-    ) throws -> Int64 {
+    ) throws -> MessageKey {
+        let id = "own-" + UUID().uuidString.lowercased()
         let last = try Int.fetchOne(
             database,
             sql: "SELECT max(number) FROM message WHERE chat = ?",
@@ -86,22 +87,27 @@ extension HistoryStore {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                chat, last.map { $0 + 1 } ?? 0, "own-" + UUID().uuidString.lowercased(), role.storable, text.storable,
-                time, time, interrupted, isOwn,
+                chat, last.map { $0 + 1 } ?? 0, id, role.storable, text.storable, time, time, interrupted, isOwn,
             ]
         )
         let key = database.lastInsertedRowID
         try database.execute(sql: "UPDATE chat SET readAt = ? WHERE key = ?", arguments: [time, chat])
-        return key
+        return MessageKey(key: key, id: id)
     }
 
     /// Writes down that a tool began or ended while a prompt was answered.
-    package func keepTool(_ tool: HistoryTool, of prompt: Int64) async throws(HistoryError) {
+    package func keepTool(_ tool: HistoryTool, of prompt: MessageKey) async throws(HistoryError) {
         try await write { database in
+            let isThere = try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM message WHERE key = ? AND id = ?)",
+                arguments: [prompt.key, prompt.id]
+            )
+            guard isThere == true else { return }
             let earlier = try Int64.fetchOne(
                 database,
                 sql: "SELECT key FROM tool WHERE message = ? AND id = ? AND success IS NULL ORDER BY key DESC",
-                arguments: [prompt, tool.id.storable]
+                arguments: [prompt.key, tool.id.storable]
             )
             if let earlier {
                 try database.execute(
@@ -112,16 +118,22 @@ extension HistoryStore {
             }
             try database.execute(
                 sql: """
-                    INSERT INTO tool (message, id, name, detail, success, at)
-                    SELECT key, ?, ?, ?, ?, ? FROM message WHERE key = ?
+                    INSERT INTO tool (message, id, name, detail, success, at) VALUES (?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
-                    tool.id.storable, tool.name.storable, tool.detail.storable, tool.success, tool.at.milliseconds,
-                    prompt,
+                    prompt.key, tool.id.storable, tool.name.storable, tool.detail.storable, tool.success,
+                    tool.at.milliseconds,
                 ]
             )
         }
     }
+}
+
+/// A message that was written down, for what belongs to it.
+package struct MessageKey: Sendable {
+    let key: Int64
+    /// The database gives the key of a removed message to a later one, perhaps of another host; this id it has alone.
+    let id: String
 }
 
 /// A tool that ran while a prompt was answered.

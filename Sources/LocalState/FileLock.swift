@@ -34,12 +34,12 @@ package final class FileLock: Sendable {
     /// Runs a body while no other process has the lock. Symbolic links are not followed.
     ///
     /// - Parameters:
-    ///   - onWait: Called once if another process has the lock.
+    ///   - onWait: Called once if another process has the lock. What it throws ends the wait.
     ///   - body: Gets the descriptor of the file, open for reading and writing.
     /// - Throws: `PrivateFile.Failure` if the file cannot be opened or locked; `CancellationError`.
     package static func with<R>(
         _ path: String,
-        onWait: () -> Void,
+        onWait: () throws -> Void,
         _ body: (Int32) async throws -> R
     ) async throws -> R {
         let lock = try FileLock(path)
@@ -48,7 +48,7 @@ package final class FileLock: Sendable {
             guard errno == EWOULDBLOCK || errno == EINTR else {
                 throw PrivateFile.Failure(path, PrivateFile.systemMessage())
             }
-            if !isWaiting { onWait() }
+            if !isWaiting { try onWait() }
             isWaiting = true
             try await ContinuousClock().sleep(for: .milliseconds(20))
         }

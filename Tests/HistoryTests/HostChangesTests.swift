@@ -202,6 +202,36 @@ struct HostChangesTests {
         #expect(try await history.found("late").isEmpty)
     }
 
+    @Test("What still comes for a chat of a forgotten host gets into no other host's chat")
+    func forgottenMeanwhile() async throws {
+        let history = try TestHistory()
+        let (store, now) = (history.store, TestHistory.now)
+        let gone = try #require(try await store.keepPrompt("of the Mac", chatID: "c", of: TestHistory.host, at: now))
+        try await store.forget(hostID: TestHistory.host.id)
+        // The database gives the removed message's key to this one.
+        let other = try #require(try await store.keepPrompt("of Lumi", chatID: "c", of: TestHistory.other, at: now))
+        #expect(other.key == gone.key)
+        try await store.keepTool(HistoryTool(id: "1", name: "read_file", success: nil, at: now), of: gone)
+        try await store.keepAnswer("secret", to: gone, interrupted: false, at: now)
+        let chat = try #require(try await store.allChats().first)
+        let messages = try await store.messages(of: chat)
+        #expect(messages.map(\.message.text) == ["of Lumi"] && messages[0].tools.isEmpty)
+    }
+
+    @Test("Chats that changed since they were read to their end are known; those never read to it are not among them")
+    func changedChats() async throws {
+        let history = try TestHistory()
+        let (store, later) = (history.store, TestHistory.now + 60)
+        try await history.list(projects: ["p"])
+        try await history.list(chats: ["read", "part", "said"])
+        try await history.page(["a"], chat: "read")
+        try await history.page(["a"], isEnd: false, chat: "part")
+        _ = try await store.keepPrompt("hi", chatID: "said", of: TestHistory.host, at: TestHistory.now)
+        #expect(try await store.changedChats(hostID: TestHistory.host.id, limit: 9).isEmpty)
+        try await history.list(chats: ["read", "part", "said"], at: later)
+        #expect(try await store.changedChats(hostID: TestHistory.host.id, limit: 9) == ["read"])
+    }
+
     /// Takes messages of the host, as `id=text`, of the user if the text has a `?`, at seconds after the start.
     private func read(_ history: TestHistory, _ messages: [(String, Double)], at seconds: Double) async throws {
         try await history.store.keep(

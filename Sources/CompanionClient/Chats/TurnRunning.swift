@@ -47,8 +47,15 @@ package protocol TurnRunning: Sendable {
     ///
     /// - Parameters:
     ///   - begun: When the turn began, by this machine's clock.
+    ///   - waits: Whether to wait; else the host is asked once.
     ///   - say: Takes messages for the user during the wait.
-    func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws
+    /// - Returns: false if the turn still runs.
+    func waitForEarlierTurn(
+        chatID: String,
+        begun: Date,
+        waits: Bool,
+        say: @Sendable (String) -> Void
+    ) async throws -> Bool
     /// Creates a chat for a first prompt.
     ///
     /// - Returns: The id that ``turn(chatID:_:)`` takes.
@@ -67,7 +74,12 @@ extension TurnRunning {
 
     package func requireOwnPlace() async throws {}
 
-    package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
+    package func waitForEarlierTurn(
+        chatID: String,
+        begun: Date,
+        waits: Bool,
+        say: @Sendable (String) -> Void
+    ) async throws -> Bool { true }
 
     package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
         TurnOutputs { emit in

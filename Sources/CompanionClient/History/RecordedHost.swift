@@ -211,7 +211,11 @@ struct RecordedEvents: EventReporting {
         let known = await history.use(create: false) { store throws(HistoryError) in
             try await store.readProjects(hostID: host.id)
         }
-        for project in known ?? [] { _ = try await projects.chats(projectID: project) }
+        for project in known ?? [] {
+            try Task.checkCancellation()
+            // One list that cannot be had keeps nothing else from being read.
+            _ = try? await projects.chats(projectID: project)
+        }
         let changed = await history.use(create: false) { store throws(HistoryError) in
             try await store.changedChats(hostID: host.id, limit: Self.mostChats)
         }
@@ -247,6 +251,8 @@ private struct ChangedParts: Sendable {
         var new: Set<Part> = []
         let chat = event.chatId.map { Part.messages(ByteText($0)) }
         switch event.type {
+        // What happened between the first reading and the beginning of the events was told to nobody.
+        case .hello: new.insert(.all)
         case .projectChanged: new.insert(.projects)
         case .chatChanged:
             if let project = event.projectId { new.insert(.chats(ByteText(project))) }

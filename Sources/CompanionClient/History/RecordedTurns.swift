@@ -13,8 +13,13 @@ struct RecordedTurns: TurnRunning {
         try await base.requireOwnPlace()
     }
 
-    func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {
-        try await base.waitForEarlierTurn(chatID: chatID, begun: begun, say: say)
+    func waitForEarlierTurn(
+        chatID: String,
+        begun: Date,
+        waits: Bool,
+        say: @Sendable (String) -> Void
+    ) async throws -> Bool {
+        try await base.waitForEarlierTurn(chatID: chatID, begun: begun, waits: waits, say: say)
     }
 
     func makeChat(projectID: String, title: String) async throws -> String {
@@ -56,7 +61,7 @@ private struct TurnHistory {
     let prompt: String
     let recorder: HistoryRecorder
     /// The prompt in the history, once the host has it.
-    private var key: Int64?
+    private var message: MessageKey?
     private var answer = ""
     private var hasEnded = false
 
@@ -87,24 +92,24 @@ private struct TurnHistory {
     }
 
     private mutating func begin() async {
-        guard key == nil else { return }
-        key =
+        guard message == nil else { return }
+        message =
             await recorder.history.use { store throws(HistoryError) in
                 try await store.keepPrompt(prompt, chatID: chatID, of: recorder.host, at: recorder.now())
             } ?? nil
     }
 
     private func keep(_ tool: HistoryTool) async {
-        guard let key else { return }
-        await recorder.history.use { store throws(HistoryError) in try await store.keepTool(tool, of: key) }
+        guard let message else { return }
+        await recorder.history.use { store throws(HistoryError) in try await store.keepTool(tool, of: message) }
     }
 
     private mutating func end(interrupted: Bool) async {
-        guard let key, !hasEnded else { return }
+        guard let message, !hasEnded else { return }
         hasEnded = true
         let answer = answer
         await recorder.history.use { store throws(HistoryError) in
-            try await store.keepAnswer(answer, to: key, interrupted: interrupted, at: recorder.now())
+            try await store.keepAnswer(answer, to: message, interrupted: interrupted, at: recorder.now())
         }
     }
 }

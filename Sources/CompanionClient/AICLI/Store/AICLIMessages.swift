@@ -15,8 +15,8 @@ package struct AICLIMessages: Sendable {
 
     /// Adds a message to the chat of a directory.
     ///
-    /// - Returns: The key for ``keep(_:of:)``; nil if it was not kept.
-    func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) async -> Int64? {
+    /// - Returns: The message for ``keep(_:of:)``; nil if it was not kept.
+    func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) async -> MessageKey? {
         guard let recorder else { return nil }
         let chatID = AICLISessionTable.chatID(for: directory)
         // A damaged file keeps nothing new from being written down.
@@ -32,7 +32,7 @@ package struct AICLIMessages: Sendable {
     }
 
     /// Adds a tool, or its end, to a message.
-    func keep(_ tool: HistoryTool, of message: Int64) async {
+    func keep(_ tool: HistoryTool, of message: MessageKey) async {
         guard let recorder else { return }
         await recorder.history.use { history throws(HistoryError) in try await history.keepTool(tool, of: message) }
     }

@@ -76,7 +76,7 @@ package struct AICLITurnRunner: Sendable {
                 }
             }
             // The last message of the user, for the tools.
-            var message: Int64?
+            var message: MessageKey?
             sink.yield(.begin)
             for await input in inputs {
                 let moment = AICLITurn.Moment(date: now(), elapsed: .now - start)

@@ -27,9 +27,10 @@ package struct StreamedTurns: TurnRunning {
     package func waitForEarlierTurn(
         chatID: String,
         begun: Date,
+        waits: Bool,
         say: @Sendable (String) -> Void
-    ) async throws {
-        try await client.waitForAnswer(chatID: chatID, begun: begun, now: now, say: say)
+    ) async throws -> Bool {
+        try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
@@ -95,9 +96,10 @@ package struct CommandedTurns: TurnRunning {
     package func waitForEarlierTurn(
         chatID: String,
         begun: Date,
+        waits: Bool,
         say: @Sendable (String) -> Void
-    ) async throws {
-        try await client.waitForAnswer(chatID: chatID, begun: begun, now: now, say: say)
+    ) async throws -> Bool {
+        try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
@@ -129,26 +131,32 @@ extension CompanionAPIClient {
     private static var longestTurn: Duration { .seconds(600) }
 
     /// Waits until the last prompt of a chat is answered.
+    ///
+    /// - Parameter waits: Whether to wait; else the host is asked once.
+    /// - Returns: false if it is not answered yet.
     fileprivate func waitForAnswer(
         chatID: String,
         begun: Date,
+        waits: Bool,
         now: () -> Date,
         say: (String) -> Void
-    ) async throws {
+    ) async throws -> Bool {
         let pause = Duration.seconds(1)
         var age = Duration.seconds(now().timeIntervalSince(begun))
         var hasSaid = false
         while true {
             let last = try await lastMessages(chatID: chatID, count: 1).last
-            guard let last, last.role == .user else { return }
+            guard let last, last.role == .user else { return true }
             let health = try await health()
             // Both times are from the host's clock. If the message has no time, the estimate is accurate to about a
             // second.
             let asked = last.createdAt ?? begun.addingTimeInterval(clockOffset.map { $0 / .seconds(1) } ?? 0)
             guard !health.began(after: asked) else {
-                return say("The host was restarted before it answered the last prompt. That answer is lost.")
+                say("The host was restarted before it answered the last prompt. That answer is lost.")
+                return true
             }
-            guard age < health.turnLimit ?? Self.longestTurn else { return }
+            guard age < health.turnLimit ?? Self.longestTurn else { return true }
+            guard waits else { return false }
             if !hasSaid { say("The host is still answering the last prompt. Waiting for it to end.") }
             hasSaid = true
             try await clock.sleep(for: pause)

@@ -156,7 +156,9 @@ struct Conversation: Sendable {
                 output: session.output,
                 waitForEarlier: { begun in
                     try await beforePrompt {
-                        try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
+                        _ = try await turns.waitForEarlierTurn(chatID: chatID, begun: begun, waits: true) {
+                            session.output.say($0)
+                        }
                     }
                 }
             ) {

@@ -10,23 +10,32 @@ import LocalState
 struct TurnLock {
     /// The body leaves the rest of the answer to the host.
     struct TurnLeft: Error {}
+    /// Another process uses the chat, or the host still answers its earlier prompt.
+    struct Taken: Error {}
 
     private let descriptor: Int32
 
     /// Runs a body while it holds the lock of the chat.
     ///
-    /// - Parameter waitForEarlier: Called before the body if an earlier turn may still run at the host, with the time
-    ///   at which that turn began.
+    /// - Parameters:
+    ///   - waits: Whether to wait for another process that uses the chat; else ``Taken`` is thrown.
+    ///   - waitForEarlier: Called before the body if an earlier turn may still run at the host, with the time at which
+    ///     that turn began.
     static func with<R>(
         chatID: String,
         host: PairedHost,
         output: Output,
+        waits: Bool = true,
         waitForEarlier: (Date) async throws -> Void,
         _ body: () async throws -> R
     ) async throws -> R {
         let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
         let notice = "Another pairtool uses this chat. Waiting for its answer to end."
-        return try await FileLock.with(path, onWait: { output.say(notice) }) { descriptor in
+        let onWait = {
+            guard waits else { throw Taken() }
+            output.say(notice)
+        }
+        return try await FileLock.with(path, onWait: onWait) { descriptor in
             let lock = TurnLock(descriptor: descriptor)
             if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
             lock.mark(output.context.now())

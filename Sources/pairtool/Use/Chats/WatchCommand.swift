@@ -71,8 +71,8 @@ struct WatchCommand: AsyncParsableCommand {
     /// Prints the events of a host until it is lost. Sends what waits for it now, when it is back, when one of its chats
     /// can take another prompt, and from time to time.
     private func follow(_ session: HostSession, _ writer: LiveWriter, _ progress: LiveProgress) async throws {
-        await session.sendWaiting()
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        occasion.yield()
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { for await _ in occasions { await session.sendWaiting() } }

@@ -23,9 +23,6 @@ struct OutboxSender {
     let mode: Mode
     private let store: OutboxStore
 
-    /// The host still answers an earlier prompt of the chat.
-    private struct ChatBusy: Error {}
-
     init(_ session: HostSession, _ mode: Mode) {
         self.session = session
         self.mode = mode
@@ -79,7 +76,7 @@ struct OutboxSender {
                     // The first prompt names the chat.
                     if let key = next.newChatID, outcome.newChats[key] == nil { outcome.newChats[key] = chat }
                 }
-            } catch is ChatBusy {
+            } catch is TurnLock.Taken {
             } catch let error as CompanionClientError {
                 outcome.failures.append(CommandError(describing: error).status)
                 try settle(next, after: error)
@@ -136,9 +133,14 @@ struct OutboxSender {
                     chatID: chatID,
                     host: session.host,
                     output: output,
+                    waits: mode != .leaving,
                     waitForEarlier: { begun in
-                        if mode == .leaving { return try await requireIdle(chatID, since: begun, turns) }
-                        try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { output.say($0) }
+                        let isFree = try await turns.waitForEarlierTurn(
+                            chatID: chatID,
+                            begun: begun,
+                            waits: mode != .leaving
+                        ) { output.say($0) }
+                        guard isFree else { throw TurnLock.Taken() }
                     }
                 ) {
                     try await run(request, of: waiting, in: chatID, turns)
@@ -150,25 +152,6 @@ struct OutboxSender {
             output.say(TerminalText.line(what))
             return nil
         }
-    }
-
-    /// Looks once whether the host still answers an earlier prompt of the chat, and does not wait for that.
-    private func requireIdle(_ chatID: String, since begun: Date, _ turns: any TurnRunning) async throws {
-        let (waits, wait) = AsyncStream.makeStream(of: Void.self)
-        let isIdle = try await withThrowingTaskGroup(of: Bool.self) { group in
-            defer { group.cancelAll() }
-            group.addTask {
-                // It says so when it begins to wait.
-                try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { _ in wait.yield() }
-                return true
-            }
-            group.addTask {
-                for await _ in waits { return false }
-                throw CancellationError()
-            }
-            return try await group.next() ?? false
-        }
-        guard isIdle else { throw ChatBusy() }
     }
 
     /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.

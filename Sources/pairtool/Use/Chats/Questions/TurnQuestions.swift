@@ -83,7 +83,7 @@ final class TurnQuestions: Sendable {
             if let choice = choice(notice) {
                 try await PersistentDecision(approvals: approvals).run(notice.id, choice) { error in
                     let failure = CommandError(describing: error.naming(session.host))
-                    session.output.warn(failure.code, "\(failure.message) Trying again to answer the agent.")
+                    session.output.warn(failure.adding("Trying again to answer the agent."))
                 }
             } else if session.context.canAsk, session.output.format == .text {
                 try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)

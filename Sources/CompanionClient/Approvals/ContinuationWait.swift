@@ -1,3 +1,4 @@
+import CompanionWire
 package import FoundationEssentials
 
 /// Waits a moment after an approval, for the host's word that the agent went on.
@@ -8,7 +9,7 @@ package struct ContinuationWait: Sendable {
 
     /// - Parameters:
     ///   - tries: How often the host is asked.
-    ///   - interval: Between two times. By default, 5 s pass in all.
+    ///   - interval: Between two times. By default, 5 s pass in all, also if the host does not answer.
     package init(
         tries: Int = 20,
         interval: Duration = .milliseconds(250),
@@ -22,15 +23,14 @@ package struct ContinuationWait: Sendable {
     /// - Parameter state: Asks the host when the agent went on.
     /// - Returns: When that was; nil if the host has not said so in time.
     /// - Throws: `CancellationError`.
-    package func run(
-        isolation: isolated (any Actor)? = #isolation,
-        _ state: () async throws -> Date?
-    ) async throws -> Date? {
-        for number in 0..<tries {
-            if number > 0 { try await clock.sleep(for: interval) }
-            if let time = try? await state() { return time }
-            try Task.checkCancellation()
-        }
-        return nil
+    package func run(_ state: @escaping @Sendable () async throws -> Date?) async throws -> Date? {
+        try await withTimeLimit(interval * tries) { () async throws -> Date? in
+            for number in 0..<tries {
+                if number > 0 { try await clock.sleep(for: interval) }
+                if let time = try? await state() { return time }
+                try Task.checkCancellation()
+            }
+            return nil
+        } ?? nil
     }
 }

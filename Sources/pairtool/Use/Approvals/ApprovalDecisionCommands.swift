@@ -86,13 +86,22 @@ struct ApprovalDecisionOptions: ParsableArguments {
             // Daemons have no agent that goes on.
             let waits = isApproved && approval.options != nil && session.output.format != .quiet
             var row = ApprovalDecisionRow(decided, at: approvals.place)
-            if waits, session.output.format == .json { row.continuedAt = try await continuation(decided, approvals) }
+            var interruption: CancellationError?
+            if waits, session.output.format == .json {
+                do {
+                    row.continuedAt = try await continuation(decided, approvals)
+                } catch let error as CancellationError {
+                    // The decision is made, and is reported.
+                    interruption = error
+                }
+            }
             session.output.result(row, id: row.id) {
                 TerminalText.line(
                     "\(isApproved ? "Approved" : "Rejected"): "
                         + "\(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
                 )
             }
+            if let interruption { throw interruption }
             if decided.wasAnswerLost {
                 session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }

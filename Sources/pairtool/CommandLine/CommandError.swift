@@ -42,9 +42,8 @@ enum MessageStyle {
     private static let openings: Set<String> = [
         "a", "after", "an", "another", "cannot", "command", "frames", "give", "hosts", "internal", "invalid", "it",
         "missing", "name", "no", "nobody", "none", "not", "nothing", "only", "option", "pictures", "port", "rate",
-        "several", "that", "the", "there", "these", "this", "to", "too", "unexpected", "unknown", "value", "what",
-        "with",
-        "wrong", "you",
+        "several", "that", "the", "there", "these", "this", "to", "too", "unexpected", "unknown", "use", "value",
+        "what", "with", "wrong", "you",
     ]
 
     /// - Parameter beginsWithName: Whether the first word is a name, even if it looks like another word.

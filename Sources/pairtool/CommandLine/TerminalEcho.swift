@@ -4,33 +4,43 @@ import NIOConcurrencyHelpers
 /// Whether the terminal shows what is typed. While an answer is drawn it does not: that would be in the middle of the
 /// drawing. What is typed meanwhile stays for who reads next, such as the shell.
 enum TerminalEcho {
-    private static let isOff = NIOLockedValueBox(false)
+    private struct State {
+        var isOff = false
+        /// The signals that have a handler.
+        var signals: [Int32] = []
+    }
+
+    private static let state = NIOLockedValueBox(State())
     private static let cleanup: Void = ExitCleanup.add { restore() }
 
     /// Turns the echo off, if it is on and standard input is this process's terminal.
     static func turnOff() {
-        isOff.withLockedValue { isOff in
+        state.withLockedValue { state in
             var mode = termios()
-            guard !isOff, isForeground, tcgetattr(STDIN_FILENO, &mode) == 0, mode.c_lflag & tcflag_t(ECHO) != 0 else {
-                return
-            }
+            guard !state.isOff, isForeground, tcgetattr(STDIN_FILENO, &mode) == 0,
+                mode.c_lflag & tcflag_t(ECHO) != 0
+            else { return }
             _ = cleanup
             usualMode = mode
             mode.c_lflag &= ~tcflag_t(ECHO)
             silentMode = mode
-            for (number, handler) in handlers where isDefault(number) { signal(number, handler) }
+            state.signals = handlers.map(\.0).filter(isDefault)
+            handlesStops = state.signals.contains(SIGTSTP)
+            for (number, handler) in handlers where state.signals.contains(number) { signal(number, handler) }
             tcsetattr(STDIN_FILENO, TCSANOW, &mode)
-            isOff = true
+            state.isOff = true
         }
     }
 
     /// Turns the echo on again, if it was turned off.
     static func restore() {
-        isOff.withLockedValue { isOff in
-            guard isOff else { return }
-            isOff = false
+        state.withLockedValue { state in
+            guard state.isOff else { return }
+            state.isOff = false
             setMode(usualMode)
-            for (number, _) in handlers { signal(number, SIG_DFL) }
+            // Those that the parent process has ignored stay so.
+            for number in state.signals { signal(number, SIG_DFL) }
+            state.signals = []
         }
     }
 
@@ -50,6 +60,7 @@ enum TerminalEcho {
 /// only read while they are.
 nonisolated(unsafe) private var usualMode = termios()
 nonisolated(unsafe) private var silentMode = termios()
+nonisolated(unsafe) private var handlesStops = false
 
 /// In the background, the terminal is the shell's, which has set its own mode.
 private var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
@@ -68,6 +79,6 @@ private func giveBack(_ number: Int32) {
 }
 
 private func takeAgain(_ number: Int32) {
-    signal(SIGTSTP, giveBack)
+    if handlesStops { signal(SIGTSTP, giveBack) }
     setMode(silentMode)
 }

@@ -20,8 +20,9 @@ struct TimeSpan: Sendable {
     ///   - range: In seconds.
     private init?(_ text: String, units: Set<Unicode.Scalar>, in range: ClosedRange<Double>) {
         let unit = text.unicodeScalars.last.flatMap { units.contains($0) ? Self.units[$0] : nil }
-        let digits = unit == nil ? text : String(text.dropLast()).trimmingWhitespace()
-        guard let factor = unit ?? (units.isSuperset(of: ["s"]) ? 1 : nil), let number = Double(digits),
+        let digits = unit == nil ? text : String(text.unicodeScalars.dropLast()).trimmingWhitespace()
+        guard digits.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }),
+            let factor = unit ?? (units.isSuperset(of: ["s"]) ? 1 : nil), let number = Double(digits),
             range.contains(number * factor)
         else { return nil }
         seconds = number * factor

@@ -19,7 +19,7 @@ import Testing
     @Test("A prompt for a host that is off waits, is listed, and goes out once")
     func outbox() async throws {
         try await withPaired { server, user in
-            server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
+            server.change { $0.faults = [.closedHandshake, .closedHandshake] }
             let first = await user.run("send", "web", "one", "--queue")
             #expect(first.status == 0 && first.err.contains("is back: pairtool outbox send"), "\(first)")
             #expect(await user.run("send", "api", "two", "--queue").status == 0)
@@ -112,7 +112,7 @@ import Testing
     @Test("Without --queue, a prompt for a host that is off is not kept, and no later one sends it")
     func notKept() async throws {
         try await withPaired { server, user in
-            server.change { $0.faults = [.resetBeforeWelcome] }
+            server.change { $0.faults = [.closedHandshake] }
             let failed = await user.run("send", "web", "one", "--json")
             #expect(failed.status == 10 && failed.failed(with: "host.unreachable"), "\(failed)")
             #expect(await user.run("outbox").status == 3)
@@ -124,7 +124,7 @@ import Testing
     @Test("A prompt whose connection broke before its answer began stays until the user decides about it")
     func uncertain() async throws {
         try await withPaired { server, user in
-            server.change { $0.faults = [.resetBeforeWelcome] }
+            server.change { $0.faults = [.closedHandshake] }
             #expect(await user.run("send", "web", "one", "--queue").status == 0)
             server.change {
                 $0.faults = [.resetAfterPrompt]
@@ -147,7 +147,7 @@ import Testing
     @Test("A command that reaches the host says what waits, and leaves its answer to a command that shows it")
     func notAlongTheWay() async throws {
         try await withPaired { server, user in
-            server.change { $0.faults = [.resetBeforeWelcome] }
+            server.change { $0.faults = [.closedHandshake] }
             #expect(await user.run("send", "web", "one", "--queue").status == 0)
             let listed = await user.run("projects")
             #expect(

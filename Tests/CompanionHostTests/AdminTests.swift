@@ -4,6 +4,8 @@ import CompanionWire
 import FoundationEssentials
 import Glibc
 import NIOCore
+import Subprocess
+import SystemPackage
 import Testing
 
 @Suite("The admin socket", .timeLimit(.minutes(5)))
@@ -84,7 +86,7 @@ struct AdminTests {
                 let refused = [
                     ("answer", #","question":"q","approve":true"#), ("rule.remove", ""), ("pair", ""),
                     ("rule.add", #","rule":{"id":0,"effect":"allow","kind":"execute"}"#), ("unlock", ""),
-                    ("permissions", #","device":"d","permissions":["approve"]"#),
+                    ("permissions", #","device":"d","permissions":["approve"]"#), ("revoke", #","device":"d""#),
                 ]
                 for (command, more) in refused {
                     let answer = try await ask(command, more)
@@ -98,6 +100,33 @@ struct AdminTests {
                 request.rule = AgentRule(effect: .allow, kind: "execute")
                 #expect(try await client.send(request).rules?.count == 1, "the owner may")
             }
+        }
+    }
+
+    @Test("Whoever has the connection of a process that has ended may be anybody, and decides nothing")
+    func endedPeer() async throws {
+        let script = """
+            import os, socket, sys
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(sys.argv[1])
+            r, w = os.pipe()
+            if os.fork(): os._exit(0)
+            os.close(w)
+            os.read(r, 1)
+            for command in "unlock", "rules":
+                s.sendall(b'{"v":1,"command":"%s"}\\n' % command.encode())
+                print(s.recv(4096).decode().strip())
+            """
+        try await withAdmin { _, _, path in
+            let outcome = try await Subprocess.run(
+                .path("/bin/sh"),
+                // cat reads until both processes have ended.
+                arguments: ["-c", #"python3 -c "$0" "$1" | cat"#, script, path],
+                output: .string(limit: 1 << 16)
+            )
+            let answers = outcome.standardOutput.split(separator: "\n")
+            #expect(answers.count == 2 && answers[0].contains("request.forbidden"), "\(answers)")
+            #expect(answers.last?.contains(#""rules":[]"#) == true, "it may look")
         }
     }
 

@@ -12,11 +12,12 @@ package struct AdminRequest: Codable, Sendable, Hashable {
         case removeRule = "rule.remove"
         case sessions, removeSession, changes
 
-        /// Whether it decides what the agent, or a device, may do: no agent of the host may ask for that.
+        /// Whether it decides what the agent, or a device, may do, or takes something away: no agent of the host may ask
+        /// for that.
         var isForOwnerAlone: Bool {
             switch self {
-            case .pair, .permissions, .unlock, .answer, .addRule, .removeRule: true
-            case .devices, .revoke, .status, .audit, .questions, .rules, .sessions, .removeSession, .changes: false
+            case .pair, .revoke, .permissions, .unlock, .answer, .addRule, .removeRule, .removeSession: true
+            case .devices, .status, .audit, .questions, .rules, .sessions, .changes: false
             }
         }
     }

@@ -22,7 +22,7 @@ package final class AdminServer: Service {
     package let path: String
     private let owner: UInt32
     private let logger: Logger
-    private let answer: @Sendable (AdminRequest, pid_t) async -> AdminResponse
+    private let answer: @Sendable (AdminRequest, AdminPeer) async -> AdminResponse
 
     /// - Parameters:
     ///   - path: Where the socket is made; at most 107 bytes.
@@ -40,7 +40,7 @@ package final class AdminServer: Service {
         path: String,
         owner: UInt32,
         logger: Logger,
-        answer: @escaping @Sendable (AdminRequest, pid_t) async -> AdminResponse
+        answer: @escaping @Sendable (AdminRequest, AdminPeer) async -> AdminResponse
     ) {
         self.path = path
         self.owner = owner
@@ -103,11 +103,12 @@ package final class AdminServer: Service {
                     let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")
                     return try await outbound.write(AdminLines.write(refusal))
                 }
+                let process = AdminPeer(peer.process)
                 var lines = AdminLines(limit: Self.maximumRequestSize)
                 for try await bytes in inbound {
                     lines.append(bytes)
                     while let line = try lines.next() {
-                        try await outbound.write(AdminLines.write(await answer(to: line, of: peer.process)))
+                        try await outbound.write(AdminLines.write(await answer(to: line, of: process)))
                     }
                 }
             }
@@ -116,7 +117,7 @@ package final class AdminServer: Service {
         }
     }
 
-    private func answer(to line: [UInt8], of process: pid_t) async -> AdminResponse {
+    private func answer(to line: [UInt8], of process: AdminPeer) async -> AdminResponse {
         struct Version: Decodable { var v: Int }
         let decoder = CompanionJSON.decoder()
         guard let version = try? decoder.decode(Version.self, from: Data(line)) else {
@@ -169,5 +170,26 @@ private final class ConnectionSlots: Sendable {
 
     func release() {
         free.withLockedValue { $0 += 1 }
+    }
+}
+
+/// The process that connected to the admin socket.
+struct AdminPeer: Sendable {
+    let process: pid_t
+    /// When it began, which nobody else's id has; nil if it had ended already.
+    private let startedAt: UInt64?
+
+    init(_ process: pid_t) {
+        self.process = process
+        startedAt = ProcessTable.entry(process)?.startedAt
+    }
+
+    /// Whether an agent of this program may be behind it: it belongs to one, or it has ended, and whoever has its end of
+    /// the connection now may be anybody. Blocks.
+    var mayBeOfAgent: Bool {
+        guard let startedAt, let now = ProcessTable.entry(process), now.startedAt == startedAt, !now.isZombie else {
+            return true
+        }
+        return AgentProcesses.isOfAgent(process)
     }
 }

@@ -9,17 +9,17 @@ extension HostAdministration {
 
     /// Does what a request over the admin socket asks, unless an agent of this host asks for what is the owner's alone.
     ///
-    /// - Parameter process: The id of the process that asks.
-    func answer(_ request: AdminRequest, by process: pid_t) async -> AdminResponse {
+    /// - Parameter peer: The process that asks.
+    func answer(_ request: AdminRequest, by peer: AdminPeer) async -> AdminResponse {
         guard let command = AdminRequest.Command(rawValue: request.command), command.isForOwnerAlone,
-            (try? await BlockingCall.run { AgentProcesses.isOfAgent(process) }) ?? false
+            (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
         let now = rules.clock.now()
         try? await audit.database.write(durably: true) { database in
             try AuditLog.append(
                 .agentRefused,
                 device: nil,
-                detail: ["command": .string(command.rawValue), "process": .integer(Int64(process))],
+                detail: ["command": .string(command.rawValue), "process": .integer(Int64(peer.process))],
                 at: now,
                 in: database
             )

@@ -64,10 +64,9 @@ final class AgentProcesses: Sendable {
     /// Whether a process belongs to a run of any agent of this program. Blocks.
     static func isOfAgent(_ process: pid_t) -> Bool {
         let registry = registry.withLockedValue { $0 }
-        return registry.runs.contains { mark, run in
-            let others = registry.runs.filter { $0.key != mark }.values
-            return members(of: run, others: Array(others), adoptsOrphans: registry.adoptsOrphans)
-                .contains { $0.id == process }
+        // Whose orphan a process is makes no difference here.
+        return registry.runs.values.contains { run in
+            members(of: run, others: [], adoptsOrphans: registry.adoptsOrphans).contains { $0.id == process }
         }
     }
 

@@ -89,8 +89,34 @@ struct AgentRuleTests {
                 #expect(Self.effect(rules + [Self.rule(effect, kind: "execute")], asked) == effect)
             }
         }
-        let read = try Self.asked("read", input: "{}")
-        #expect(Self.effect([Self.rule(.allow, kind: "read"), Self.rule(.deny, kind: "execute")], read) == .allow)
+        let other = try Self.asked("think", input: "{}")
+        #expect(Self.effect([Self.rule(.allow, kind: "think"), Self.rule(.deny, kind: "execute")], other) == .allow)
+    }
+
+    @Test(
+        "What uses files and does not say which is not allowed",
+        arguments: ["read", "edit", "search", "delete", "move"]
+    )
+    func unknownFiles(kind: String) throws {
+        let asked = try Self.asked(kind, input: #"{"file_path":"/etc/shadow"}"#)
+        #expect(Self.effect([Self.rule(.allow, kind: kind)], asked) == nil)
+        #expect(Self.effect([Self.rule(.deny, kind: kind)], asked) == .deny)
+    }
+
+    @Test("A tool that its question calls ended is looked at like any other", arguments: ["completed", "failed"])
+    func ended(status: String) throws {
+        let value: ACPValue = [
+            "sessionId": "s",
+            "toolCall": [
+                "toolCallId": "t", "title": "Do it", "kind": "execute", "status": .string(status),
+                "rawInput": ["command": "ls", "env": ["A": "b"]],
+            ],
+            "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
+        ]
+        var conversation = ACPConversation()
+        let asked = conversation.question(try #require(ACPQuestion(key: 0, value)))
+        #expect(asked.command == "ls")
+        #expect(Self.effect([Self.rule(.allow, kind: "execute")], asked) == nil)
     }
 
     @Test("In a worktree, what is forbidden in the project stays forbidden, and nothing outside of both is allowed")
@@ -179,13 +205,13 @@ struct AgentRuleTests {
     @Test("What denies comes before what asks, and that before what allows, whatever was added first")
     func order() {
         let all = [
-            Self.rule(.allow, kind: "edit"), Self.rule(.ask, kind: "edit"), Self.rule(.deny, kind: "edit"),
+            Self.rule(.allow, kind: "fetch"), Self.rule(.ask, kind: "fetch"), Self.rule(.deny, kind: "fetch"),
         ]
-        #expect(Self.effect(all, Self.asked("edit")) == .deny)
-        #expect(Self.effect(Array(all[..<2]), Self.asked("edit")) == .ask)
-        #expect(Self.effect(Array(all[..<1]), Self.asked("edit")) == .allow)
+        #expect(Self.effect(all, Self.asked("fetch")) == .deny)
+        #expect(Self.effect(Array(all[..<2]), Self.asked("fetch")) == .ask)
+        #expect(Self.effect(Array(all[..<1]), Self.asked("fetch")) == .allow)
         #expect(Self.effect(all, Self.asked("read")) == nil)
-        #expect(Self.effect([], Self.asked("edit")) == nil)
+        #expect(Self.effect([], Self.asked("fetch")) == nil)
     }
 
     @Test("A path is allowed where all that the tool names is in it, also behind links, and denied where any is")

@@ -102,7 +102,10 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     private func mayAllow(_ use: ToolUse) -> Bool {
         // Its own path is compared with each of the tool's.
         if path == nil, !use.paths.allSatisfy(use.isInProject) { return false }
-        guard use.isCommand else { return true }
+        guard use.isCommand else {
+            // What uses files and does not say which may mean any.
+            return path != nil || !use.usesFiles || use.hasKnownPaths
+        }
         // A tool that reads runs nothing.
         if let kind, command == nil, !kind.isSame(as: "execute") { return false }
         return !use.hasUnknownArguments && use.directories.allSatisfy(use.isInProject)
@@ -157,6 +160,9 @@ struct ToolUse: Sendable {
 
     /// The words of its command; nil for one that is more than plain words: nobody but a shell knows what it does.
     var words: [String]? { command.flatMap(Self.words) }
+
+    /// Whether its kind is one that says which files it uses.
+    var usesFiles: Bool { Self.fileKinds.contains(kind) }
 
     /// What moves a file has to say from where and to where.
     var hasKnownPaths: Bool {

@@ -98,7 +98,10 @@ struct ACPConversation: Sendable {
         // An id that is used again is another call.
         let id = ByteText(question.call.id)
         if calls[id]?.shown.hasEnded == true { keep(nil, id) }
-        let call = merge(question.call)
+        // What is asked about has not ended, whatever the agent says.
+        var change = question.call
+        if change.status == .completed || change.status == .failed { change.status = .pending }
+        let call = merge(change)
         let input = calls[ByteText(call.id)]?.input
         let (directories, hasUnknown) = Self.surroundings(of: input)
         return AgentQuestion(

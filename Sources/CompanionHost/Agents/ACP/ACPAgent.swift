@@ -109,9 +109,14 @@ package struct ACPAgent: Agent {
             if Task.isCancelled || error as? ACPEnd == .shutdown { throw CancellationError() }
             guard var described = describe(error) as? AgentError else { throw error }
             let isEnd = error is ACPEnd || error is ACPFault
-            if isEnd, !connection.hasStarted { described.isUnavailable = true }
             let needsSignIn = (error as? ACPRefusal)?.code == ACPRefusal.signInRequired
-            if isEnd || needsSignIn {
+            if !connection.hasStarted {
+                described.isUnavailable = true
+                if !needsSignIn, let refusal = error as? ACPRefusal {
+                    described.message = "\(launch.name) did not start: \(Self.reason(refusal))"
+                }
+            }
+            if isEnd || needsSignIn || described.isUnavailable {
                 let trouble = AgentTrouble(message: described.message, needsSignIn: needsSignIn)
                 lastTrouble.withLockedValue { $0 = trouble }
             }
@@ -143,6 +148,12 @@ package struct ACPAgent: Agent {
                 },
                 stop: { connection.cancel(session: session) }
             )
+            defer {
+                // Who works is signed in, however the turn ends.
+                if prompt.hasWorked {
+                    lastTrouble.withLockedValue { if $0?.needsSignIn == true { $0 = nil } }
+                }
+            }
             do {
                 try await makeAsk(session, connection)
                 let modes = try checkMode(of: session, connection, emit: conversation.emit)
@@ -297,6 +308,10 @@ extension ACPAgent {
         throw AgentError(message: message)
     }
 
+    private static func reason(_ refusal: ACPRefusal) -> String {
+        refusal.message.isEmpty ? "error \(refusal.code)" : refusal.message.scalars(atMost: 500)
+    }
+
     /// An error for people.
     func describe(_ error: any Error) -> any Error {
         let name = launch.name
@@ -309,8 +324,7 @@ extension ACPAgent {
             text =
                 "\(name) asks to sign in. At the host\(launch.signInHint.map { ": \($0)" } ?? ", sign in with it"). Then send the prompt again"
         case let refusal as ACPRefusal:
-            let reason = refusal.message.isEmpty ? "error \(refusal.code)" : refusal.message.scalars(atMost: 500)
-            text = "\(name) could not do this: \(reason)"
+            text = "\(name) could not do this: \(Self.reason(refusal))"
         case ACPEnd.exited(let how): text = "\(name) ended\(how). \(again)"
         case ACPEnd.notStarted:
             isUnavailable = true

@@ -40,8 +40,6 @@ package struct ModelAgent: Agent {
     }
 
     package let changesFiles = false
-    /// A server puts more requests than it can answer at once in a queue of its own.
-    package let turnLimit = 64
 
     package func isAvailable() -> Bool { true }
 

@@ -1,0 +1,24 @@
+import ArgumentParser
+
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host",
+        abstract: "Run a host: serve projects and an assistant, and manage the paired devices.",
+        discussion: """
+            Without a subcommand it is `pairtool host run`, with its options. The other subcommands manage your host \
+            that runs on this machine.
+
+            Examples:
+              pairtool host --lan --project ~/src/garden
+              pairtool host pair --read-only --expires 7d
+              pairtool host devices
+            """,
+        subcommands: [
+            HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
+            HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
+            HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
+            HostSessionsCommand.self, HostChangesCommand.self,
+        ],
+        defaultSubcommand: HostRunCommand.self
+    )
+}

@@ -193,7 +193,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object per line (see docs/json.md).")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Print ids only.")
+    @Flag(name: .shortAndLong, help: "Print only ids, or the answer.")
     var quiet = false
 
     mutating func validate() throws {

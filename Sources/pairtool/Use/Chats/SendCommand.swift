@@ -94,32 +94,40 @@ struct SendCommand: AsyncParsableCommand {
         try await rendering.prepare(options)
         let host = new ? self.host : try await self.host.holding(chat: words[0], options)
         guard !queue else { return try await sendQueued(prompt, host) }
-        try await host.withSession(options, isPlain: rendering.plain) { session in
-            var conversation = try await Conversation.open(
-                new ? nil : words[0],
-                project: project,
-                in: session,
-                model: model,
-                allowedTools: tools.allowedTools,
-                deniesQuestions: tools.denyQuestions
-            )
-            conversation.images = pictures
-            try await conversation.prepare(for: prompt)
-            if new { session.output.say("Chat \(conversation.chatID)") }
-            let turn = CancellableTurn(conversation)
-            do {
-                let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
-                let sent = try await Interrupts.shared.withHandler(handler) { try await turn.send(prompt) }
-                guard let sent else { throw ExitRequest(status: .interrupted) }
-                conversation = sent
-            } catch  where Task.isCancelled {
-                let stopped =
-                    session.offer.turns?.endsWithReader == true
-                    ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
-                session.output.say("\(stopped): pairtool messages \(conversation.chatID.shortID)")
-                throw error
+        var isReached = false
+        do {
+            try await host.withSession(options, isPlain: rendering.plain) { session in
+                isReached = true
+                var conversation = try await Conversation.open(
+                    new ? nil : words[0],
+                    project: project,
+                    in: session,
+                    model: model,
+                    allowedTools: tools.allowedTools,
+                    deniesQuestions: tools.denyQuestions
+                )
+                conversation.images = pictures
+                try await conversation.prepare(for: prompt)
+                if new { session.output.say("Chat \(conversation.chatID)") }
+                let turn = CancellableTurn(conversation)
+                do {
+                    let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
+                    let sent = try await Interrupts.shared.withHandler(handler) { try await turn.send(prompt) }
+                    guard let sent else { throw ExitRequest(status: .interrupted) }
+                    conversation = sent
+                } catch  where Task.isCancelled {
+                    let stopped =
+                        session.offer.turns?.endsWithReader == true
+                        ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
+                    session.output.say("\(stopped): pairtool messages \(conversation.chatID.shortID)")
+                    throw error
+                }
+                if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
             }
-            if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
+        } catch  where !isReached && !Task.isCancelled && HostOptions.isOutOfReach(error) {
+            throw CommandError(describing: error).adding(
+                "Nothing was sent. To keep a prompt until its host is back: pairtool send --queue"
+            )
         }
     }
 

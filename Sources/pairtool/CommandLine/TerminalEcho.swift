@@ -56,10 +56,12 @@ enum TerminalEcho {
     }
 }
 
-/// The terminal's modes, for the handlers below. Safe because they are written before the handlers are installed, and
-/// only read while they are.
+/// The terminal's own mode, for the handlers below. Safe because it is written before they are installed, and only read
+/// while they are.
 nonisolated(unsafe) private var usualMode = termios()
+/// The same without the echo. Safe because it is written and read when the other one is.
 nonisolated(unsafe) private var silentMode = termios()
+/// Whether SIGTSTP has a handler here. Safe because it is written and read when the modes are.
 nonisolated(unsafe) private var handlesStops = false
 
 /// In the background, the terminal is the shell's, which has set its own mode.

@@ -56,7 +56,15 @@ package final class HistoryStore: Sendable {
                 sql: "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON; PRAGMA auto_vacuum = INCREMENTAL"
             )
         }
-        return try DatabaseQueue(path: path, configuration: configuration)
+        // Of several that make a new database, one turns WAL on, and for that SQLite does not let the others wait.
+        let giveUp = ContinuousClock.now + .seconds(patience)
+        while true {
+            do {
+                return try DatabaseQueue(path: path, configuration: configuration)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && .now < giveUp {
+                usleep(2000)
+            }
+        }
     }
 
     /// Makes the directory and the file, and sees to it that nobody else can write or read them.

@@ -26,6 +26,28 @@ struct HistoryFileTests {
         #expect(mode(history.path) == 0o600)
     }
 
+    @Test("Whoever opens it first at the same time as others, each has it")
+    func together() async throws {
+        for _ in 0..<100 {
+            let history = try TestHistory()
+            let path = history.directory + "/new/history.db"
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        let store = try await HistoryStore.open(path: path)
+                        let host = HistoryHost(id: "host\(number)", name: "Mac \(number)", family: .copilotforge)
+                        _ = try await store.keepPrompt("hi", chatID: "c", of: host, at: TestHistory.now)
+                        await store.close()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let store = try await HistoryStore.open(path: path)
+            #expect(try await store.allChats().count == 8)
+            await store.close()
+        }
+    }
+
     @Test("One that others can write is refused", arguments: [0o666, 0o620])
     func unsafe(mode: UInt32) throws {
         let history = try TestHistory()

@@ -101,11 +101,13 @@ struct GitSessionTable: Sendable {
     /// - Parameter audit: What the audit notes of it; nil for nothing.
     func forget(
         chat: String,
-        audit: (device: String?, detail: JSONValue, at: Date)? = nil
+        audit: (device: String?, detail: JSONValue, at: Date)? = nil,
+        settle: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws(CompanionHostError) {
         try await database.write { database in
             try database.execute(sql: "DELETE FROM gitSession WHERE chat = ?", arguments: [chat])
             try database.execute(sql: "DELETE FROM agentSession WHERE chat = ?", arguments: [chat])
+            try settle(database)
             guard let audit else { return }
             try AuditLog.append(
                 .sessionRemoved,

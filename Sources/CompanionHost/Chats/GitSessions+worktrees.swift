@@ -1,6 +1,7 @@
 import CompanionWire
 import Crypto
 import FoundationEssentials
+import GRDB
 import Glibc
 import LocalState
 import Logging
@@ -183,6 +184,7 @@ extension GitSessions {
     ///   - device: Who asks; nil for the owner.
     ///   - catalog: As in ``places(in:)``.
     ///   - isBusy: Whether the chat has a turn.
+    ///   - settle: Writes down what came of it, in the transaction after which the session is gone.
     ///   - forget: Lets the agent forget its session of the chat, before another one can begin.
     /// - Returns: What was removed.
     /// - Throws: ``HostError``: `request.not_found`, `request.invalid` for a session without a working tree of its own,
@@ -193,6 +195,7 @@ extension GitSessions {
         by device: String?,
         in catalog: ProjectCatalog?,
         isBusy: (String) -> Bool,
+        settle: @escaping @Sendable (AgentPlace, Database) throws -> Void,
         forget: (String) -> Void
     ) async throws -> AgentPlace {
         try await lock.run(chat) {
@@ -226,7 +229,7 @@ extension GitSessions {
             let detail: JSONValue = [
                 "chat": .string(chat), "branch": .string(branch), "forced": .bool(isForced),
             ]
-            try await table.forget(chat: chat, audit: (device, detail, clock.now()))
+            try await table.forget(chat: chat, audit: (device, detail, clock.now())) { try settle(place, $0) }
             forget(chat)
             return place
         }

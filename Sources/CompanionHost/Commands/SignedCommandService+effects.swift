@@ -145,7 +145,10 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .sessionCreate) {
-            let place = try await places.remove(chat: chatID, isForced: isForced, by: command.deviceId)
+            // A repetition must not remove what has taken its place since.
+            let place = try await places.remove(chat: chatID, isForced: isForced, by: command.deviceId) {
+                try Self.update(command, result: JSONValue(encoding: AgentPlaceResponse(session: $0)), in: $1)
+            }
             return try JSONValue(encoding: AgentPlaceResponse(session: place))
         }
     }

@@ -83,7 +83,7 @@ extension SignedCommandService {
     }
 
     /// Notes a command before an effect outside of the database, and what it came to afterwards. After a crash in between,
-    /// its repetition has the effect once more: twice has to be no error.
+    /// its repetition has the effect once more: twice has to be no error, or the effect writes down itself what it came to.
     ///
     /// - Parameter effect: What it throws as a ``HostError`` is no effect: the command is forgotten.
     func noting(

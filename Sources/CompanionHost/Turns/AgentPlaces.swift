@@ -1,4 +1,5 @@
 import CompanionWire
+import GRDB
 
 /// What devices and the owner ask about where agents work.
 struct AgentPlaces: Sendable {
@@ -40,15 +41,23 @@ struct AgentPlaces: Sendable {
         return place
     }
 
-    /// - Parameter device: Who asks; nil for the owner.
-    /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:forget:)``.
-    func remove(chat: String, isForced: Bool, by device: String?) async throws -> AgentPlace {
+    /// - Parameters:
+    ///   - device: Who asks; nil for the owner.
+    ///   - settle: Writes down what came of it, in the transaction after which the session is gone.
+    /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:settle:forget:)``.
+    func remove(
+        chat: String,
+        isForced: Bool,
+        by device: String?,
+        settle: @escaping @Sendable (AgentPlace, Database) throws -> Void = { _, _ in }
+    ) async throws -> AgentPlace {
         try await sessions.remove(
             chat: chat,
             isForced: isForced,
             by: device,
             in: device == nil ? nil : store.catalog,
             isBusy: turns.isBusy,
+            settle: settle,
             forget: { turns.agent.forget(chat: $0) }
         )
     }

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Testing
 
 @testable import CompanionHost
@@ -144,6 +145,31 @@ struct WorktreeTests {
                 async let second = device.events(chat: chat, turn: sent.result["turnId"]?.string ?? "")
                 try await blocking { try write("go", to: gate) }
                 _ = try await second
+            }
+        }
+    }
+
+    @Test("A removal that is repeated has the same answer, and leaves the session that has begun since")
+    func repeated() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, _) = try await begin(device, "true")
+                let health = try await device.get("/health").decoded(CompanionHealthResponse.self)
+                let command = try SignedCommand.make(
+                    payload: .sessionRemove(chatID: chat, isForced: true),
+                    audience: #require(health.hostId),
+                    key: device.keys,
+                    now: health.serverTime ?? Date()
+                )
+                let first = try await device.send("POST", "/companion/command", body: command.body)
+                    .decoded(CommandResponse.self)
+                _ = try await device.ask("true", chat)
+                let again = try await place(device, chat)
+                #expect(again.isWorktree)
+                let second = try await device.send("POST", "/companion/command", body: command.body)
+                    .decoded(CommandResponse.self)
+                #expect(second.result == first.result && second.replayed && !first.replayed)
+                #expect(try await place(device, chat) == again)
             }
         }
     }

@@ -7,18 +7,6 @@ import Testing
 @testable import pairtool
 
 @Suite struct BrowseTests {
-    private func withPairedMac(
-        _ script: FakeMacScript = FakeMacScript(),
-        _ body: (FakeMac, Sandbox) async throws -> Void
-    ) async throws {
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
     @Test("Projects with one path are one row, and an empty General is hidden")
     func projects() async throws {
         try await withPairedMac { _, user in

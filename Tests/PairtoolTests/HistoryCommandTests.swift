@@ -8,18 +8,6 @@ import Testing
 @testable import pairtool
 
 @Suite struct HistoryCommandTests {
-    private func withPairedMac(
-        _ script: FakeMacScript = FakeMacScript(),
-        _ body: (FakeMac, Sandbox) async throws -> Void
-    ) async throws {
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
     private func choose(_ text: String, _ user: Sandbox) throws {
         let directory = user.directory + "/.config/pairtool"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)

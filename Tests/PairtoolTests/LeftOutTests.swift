@@ -6,15 +6,6 @@ import Testing
 
 /// What a Mac says that is hard or impossible to read, and who it says is connected.
 @Suite struct LeftOutTests {
-    private func withPairedMac(_ script: FakeMacScript, _ body: (FakeMac, Sandbox) async throws -> Void) async throws {
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
     @Test("A new chat whose title the Mac cuts inside an emoji is found again, and goes on")
     func cutTitle() async throws {
         let letters = String(repeating: "a", count: 44)

@@ -7,15 +7,6 @@ import Testing
 
 /// A directory that a host lists under several ids and names is one project, by whichever of them it is called.
 @Suite struct MergedProjectTests {
-    private func withPairedMac(_ body: (FakeMac, Sandbox) async throws -> Void) async throws {
-        try await withFakeMac { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
     @Test(
         "It answers to each of its ids and names, and to their beginnings",
         arguments: ["p-web", "p-web-2", "p-web-", "web", "web copy", "WEB COPY", "web c", "/Users/ada/web"]

@@ -11,12 +11,7 @@ import Testing
     ) async throws {
         var script = FakeMacScript()
         script.turns = turns
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
+        try await PairtoolTests.withPairedMac(script, body)
     }
 
     private func prompts(_ mac: FakeMac) -> [FakeMac.Request] {

@@ -151,6 +151,19 @@ struct Sandbox: Sendable {
     }
 }
 
+/// Runs a body with a fake Mac, and a user who has paired with it.
+func withPairedMac(
+    _ script: FakeMacScript = FakeMacScript(),
+    _ body: (FakeMac, Sandbox) async throws -> Void
+) async throws {
+    try await withFakeMac(script) { mac in
+        try await Sandbox.with { user in
+            await user.pair(mac)
+            try await body(mac, user)
+        }
+    }
+}
+
 /// Keeps what is written.
 struct MemorySink: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])

@@ -10,19 +10,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ChatInputTests {
     private static let chat = ["chat", "c-login", "--last", "0"]
 
-    private func withPairedMac(
-        _ script: FakeMacScript = FakeMacScript(),
-        _ body: @escaping @Sendable (FakeMac, Sandbox) async throws -> Void
-    ) async throws {
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
-    private static func prompts(_ mac: FakeMac) -> [String] {
+    static func prompts(_ mac: FakeMac) -> [String] {
         mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text)
     }
 

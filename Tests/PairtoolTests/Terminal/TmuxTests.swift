@@ -9,22 +9,6 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct TmuxTests {
     private static let chat = "\"$pairtool\" chat c-login --last 0"
 
-    private func withPairedMac(
-        _ script: FakeMacScript = FakeMacScript(),
-        _ body: @escaping @Sendable (FakeMac, Sandbox) async throws -> Void
-    ) async throws {
-        try await withFakeMac(script) { mac in
-            try await Sandbox.with { user in
-                await user.pair(mac)
-                try await body(mac, user)
-            }
-        }
-    }
-
-    private static func prompts(_ mac: FakeMac) -> [String] {
-        mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text)
-    }
-
     /// Starts a command in the shell.
     private static func start(_ command: String, in tmux: Tmux) async throws {
         try await tmux.type("clear; " + command)
@@ -70,7 +54,7 @@ import Testing
                 try await tmux.press("C-c")
                 try await Self.end(tmux)
             }
-            #expect(Self.prompts(mac) == ["zero one\nbeans\nfour", "from\n\ta clipboard [31mred\nend"])
+            #expect(ChatInputTests.prompts(mac) == ["zero one\nbeans\nfour", "from\n\ta clipboard [31mred\nend"])
         }
     }
 
@@ -103,7 +87,7 @@ import Testing
                 try await tmux.shows("You said: see: the quick")
                 try await Self.end(tmux)
             }
-            #expect(Self.prompts(mac) == ["see: the quick brown fox jumps over the lazy dog, 日本語 too 1 2 3"])
+            #expect(ChatInputTests.prompts(mac) == ["see: the quick brown fox jumps over the lazy dog, 日本語 too 1 2 3"])
         }
     }
 
@@ -127,6 +111,9 @@ import Testing
                     #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])
                     try await Self.end(tmux)
                 }
+                let chat = try #require(try await user.run("chats", "--json").json.first?["id"]?.string)
+                let texts = try await user.run("messages", chat, "--json").json.compactMap { $0["text"]?.string }
+                #expect(texts == ["dig"])
             }
         }
     }
@@ -167,7 +154,7 @@ import Testing
                 }
                 try await Self.end(tmux)
             }
-            #expect(Self.prompts(mac).count == 2)
+            #expect(ChatInputTests.prompts(mac).count == 2)
         }
     }
 

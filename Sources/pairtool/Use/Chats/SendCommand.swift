@@ -98,14 +98,7 @@ struct SendCommand: AsyncParsableCommand {
         do {
             try await host.withSession(options, isPlain: rendering.plain) { session in
                 isReached = true
-                var conversation = try await Conversation.open(
-                    new ? nil : words[0],
-                    project: project,
-                    in: session,
-                    model: model,
-                    allowedTools: tools.allowedTools,
-                    deniesQuestions: tools.denyQuestions
-                )
+                var conversation = try await open(in: session)
                 conversation.images = pictures
                 try await conversation.prepare(for: prompt)
                 if new { session.output.say("Chat \(conversation.chatID)") }
@@ -131,18 +124,22 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
+    private func open(in session: HostSession) async throws -> Conversation {
+        try await Conversation.open(
+            new ? nil : words[0],
+            project: project,
+            in: session,
+            model: model,
+            allowedTools: tools.allowedTools,
+            deniesQuestions: tools.denyQuestions
+        )
+    }
+
     /// Keeps the prompt on the disk, and sends it if the host can be reached.
     private func sendQueued(_ prompt: String, _ host: HostOptions) async throws {
         var kept: QueuedPrompt?
         func keep(_ session: HostSession) async throws -> WaitingPrompt {
-            let conversation = try await Conversation.open(
-                new ? nil : words[0],
-                project: project,
-                in: session,
-                model: model,
-                allowedTools: tools.allowedTools,
-                deniesQuestions: tools.denyQuestions
-            )
+            let conversation = try await open(in: session)
             let waiting = try session.queue(prompt, in: conversation)
             kept = QueuedPrompt(host: session.host, store: session.outbox, prompt: waiting)
             return waiting

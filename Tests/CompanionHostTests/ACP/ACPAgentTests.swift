@@ -111,6 +111,8 @@ struct ACPAgentTests {
         _ limits: ACPConnection.Limits = .init(),
         _ body: @escaping @Sendable (Bench) async throws -> R
     ) async throws -> R {
+        // As a host does: an agent's end closes the pipe that a prompt is written to.
+        signal(SIGPIPE, SIG_IGN)
         let reports = NIOLockedValueBox<[AgentReport]>([])
         let agent = try ACPAgent(
             launch,

@@ -70,6 +70,14 @@ struct AgentTroubleHostTests {
             }
         }
         try await withTemporaryDirectory { directory in
+            try await withAgent("no-key", in: directory) { host, device in
+                let words = "Fake did not start: There is no API key"
+                let frame = try await lastFrame("say one", device)
+                #expect(frame == #"data: {"type":"error","error":"\#(words)","code":"host.agent_unavailable"}"#)
+                #expect(await trouble(host) == AgentTrouble(message: words, needsSignIn: false))
+            }
+        }
+        try await withTemporaryDirectory { directory in
             try await withAgent(in: directory) { host, device in
                 let words = "Fake ended with status 3. The next prompt starts it again"
                 let frame = try await lastFrame("die", device)

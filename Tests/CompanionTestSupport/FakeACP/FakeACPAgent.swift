@@ -210,6 +210,7 @@ package enum FakeACPAgent {
                 if id in answers: answers[id].put(message)
             elif method == "initialize":
                 if "silent" in options: continue
+                if "no-key" in options: send({"id": id, "error": {"code": -32603, "message": "There is no API key"}}); continue
                 if "gibberish" in options:
                     while True: print("usage: fake-agent [-h]", flush=True)
                 send({"id": id, "result": {"protocolVersion": 2 if "version-2" in options else 1, "agentInfo": {"name": "fake", "version": "1.0"},

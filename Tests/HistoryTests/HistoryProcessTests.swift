@@ -22,7 +22,8 @@ struct HistoryProcessTests {
         let process: pid_t
         let output: Int32
 
-        init(_ path: String, name: String, count: Int) throws {
+        /// - Parameter words: What it is to do, as the program has it.
+        init(_ path: String, _ words: String...) throws {
             var ends: [Int32] = [0, 0]
             guard pipe(&ends) == 0 else { throw HistoryError(.unavailable, "no pipe") }
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -30,7 +31,7 @@ struct HistoryProcessTests {
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
             posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-            let words = [HistoryProcessTests.program, path, name, "\(count)"]
+            let words = [HistoryProcessTests.program, path] + words
             var arguments = words.map { strdup($0) } + [nil]
             defer { arguments.forEach { free($0) } }
             var process: pid_t = 0
@@ -66,7 +67,7 @@ struct HistoryProcessTests {
         let history = try TestHistory()
         var dice = Dice(seed: 1)
         for round in 0..<100 {
-            let writer = try Writer(history.path, name: "w\(round)", count: 1_000_000)
+            let writer = try Writer(history.path, "write", "w\(round)", "1000000")
             // Somewhere in one of the writes that follow.
             let written = writer.read(1 + dice.roll(12))
             for _ in 0..<dice.roll(2000) { sched_yield() }
@@ -79,6 +80,82 @@ struct HistoryProcessTests {
             // Each write is whole or not there.
             #expect(count >= written * 20 && count.isMultiple(of: 20))
         }
+        try await checkIntegrity(of: history)
+    }
+
+    @Test("Killed while it imports, what it has imported is a whole beginning, and importing again adds the rest")
+    func killedInImport() async throws {
+        let history = try TestHistory()
+        let (archive, messages) = (history.directory + "/archive.jsonl", 1200)
+        var dice = Dice(seed: 2)
+        var cut = 0
+        for round in 0..<100 {
+            let lines = Self.archive(chat: "c\(round)", messages: messages)
+            let encoder = CompanionJSON.encoder()
+            let text = try lines.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
+            try Data(text.utf8).write(to: URL(filePath: archive))
+            let writer = try Writer(history.path, "import", archive)
+            // All lines are read twice, first to check them.
+            _ = writer.read(lines.count / 100 + dice.roll(lines.count / 100))
+            for _ in 0..<dice.roll(2000) { sched_yield() }
+            writer.end()
+            let there = try await history.numbers(inChat: "c\(round)")
+            #expect(there == Array(0..<there.count))
+            if (1..<messages).contains(there.count) { cut += 1 }
+            let imported = try await history.store.importArchive(at: TestHistory.now) {
+                var rest = lines[...]
+                return { rest.popFirst() }
+            }
+            #expect((imported.messages, imported.known) == (messages - there.count, there.count))
+            #expect(try await history.numbers(inChat: "c\(round)") == Array(0..<messages))
+        }
+        #expect(cut > 0, "no import was cut")
+        try await checkIntegrity(of: history)
+    }
+
+    @Test("Killed while it removes what is old, only old messages are gone, and the next time removes the others")
+    func killedInPrune() async throws {
+        let history = try TestHistory()
+        let (old, new) = (4500, 20)
+        var dice = Dice(seed: 3)
+        var cut = 0
+        for round in 0..<30 {
+            let chat = "c\(round)"
+            for (number, age) in [(0, 2), (old, 0)] {
+                try await history.store.keep(
+                    messages: (number..<(number == 0 ? old : old + new)).map { number in
+                        CompanionMessage(
+                            id: "\(number)",
+                            role: .user,
+                            text: "water \(number)",
+                            createdAt: TestHistory.now.addingTimeInterval(-86_400 * Double(age))
+                        )
+                    },
+                    offset: number,
+                    isEnd: number > 0,
+                    chatID: chat,
+                    of: TestHistory.host,
+                    at: TestHistory.now
+                )
+            }
+            let writer = try Writer(history.path, "prune")
+            // At a number of messages, or in what comes behind the last one.
+            let limit = new + dice.roll(old)
+            while try await history.numbers(inChat: chat).count > limit {}
+            for _ in 0..<dice.roll(2000) { sched_yield() }
+            writer.end()
+            let there = try await history.numbers(inChat: chat)
+            #expect(there == Array((old + new - there.count)..<(old + new)) && there.count >= new)
+            if there.count > new { cut += 1 }
+            let limits = HistoryLimits(age: 86_400, size: .max)
+            #expect(try await history.store.prune(limits, now: TestHistory.now) == there.count - new)
+            #expect(try await history.numbers(inChat: chat) == Array(old..<(old + new)))
+        }
+        #expect(cut > 0, "no removal was cut")
+        try await checkIntegrity(of: history)
+    }
+
+    private func checkIntegrity(of history: TestHistory) async throws {
         try await history.store.writeWithoutTransaction { database in
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
             for table in ["message", "tool", "chat"] {
@@ -87,10 +164,26 @@ struct HistoryProcessTests {
         }
     }
 
+    private static func archive(chat: String, messages: Int) -> [HistoryArchive.Line] {
+        func line(_ kind: HistoryArchive.Line.Kind, _ change: (inout HistoryArchive.Line) -> Void) -> HistoryArchive.Line {
+            var line = HistoryArchive.Line(kind)
+            change(&line)
+            return line
+        }
+        return [
+            line(.archive) { $0.version = 1 },
+            line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) },
+            line(.chat) { ($0.id, $0.projectId, $0.title) = (chat, "p", "Plans") },
+        ]
+            + (0..<messages).map { number in
+                line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number) }
+            }
+    }
+
     @Test("Two that write at once lose nothing")
     func two() async throws {
         let history = try TestHistory()
-        let writers = try ["a", "b"].map { try Writer(history.path, name: $0, count: 100) }
+        let writers = try ["a", "b"].map { try Writer(history.path, "write", $0, "100") }
         for number in 0..<100 {
             try await history.page(["own\(number)"], at: number, chat: "own")
         }

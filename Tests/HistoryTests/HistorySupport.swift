@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import GRDB
 import Glibc
 import Synchronization
 
@@ -65,6 +66,14 @@ final class TestHistory {
     func stored(chat: String = "c") async throws -> [String] {
         let page = try await store.messages(hostID: Self.host.id, chatID: chat, cursor: 0, limit: 1000)
         return page?.value.messages.elements.map { $0.id.isSame(as: $0.text) ? $0.id : "\($0.id)=\($0.text)" } ?? []
+    }
+
+    /// The places of a chat's messages.
+    func numbers(inChat chat: String) async throws -> [Int] {
+        try await store.read { database in
+            let sql = "SELECT number FROM message JOIN chat ON chat.key = message.chat WHERE chat.id = ? ORDER BY number"
+            return try Int.fetchAll(database, sql: sql, arguments: [chat])
+        }
     }
 
     func list(projects: [String], at now: Date = TestHistory.now) async throws {

@@ -102,7 +102,12 @@ import Testing
             let file = user.directory + "/chats.jsonl"
             #expect(await user.run("export", "--all", "-o", file).status == 0)
             let count = try await user.run("history", "--json").json.first?["messages"]
-            #expect(await user.run("history", "clear").status == 0)
+            let kept = await user.run("history", "clear", stdin: "\n", terminal: true)
+            #expect(kept.err.contains("Remove the history on this machine? [y/N] ") && kept.out.isEmpty, "\(kept)")
+            #expect(kept.err.hasSuffix("Nothing was removed.\n"), "\(kept)")
+            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
+            let cleared = await user.run("history", "clear", stdin: "y\n", terminal: true)
+            #expect(cleared.out.hasSuffix("The history is empty.\n"), "\(cleared)")
             #expect(await user.run("messages", "c-login", "--offline").status == 3)
             for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
             #expect(try await user.run("history", "--json").json.first?["messages"] == count)
@@ -110,7 +115,7 @@ import Testing
             let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
             #expect(before == after)
             #expect(await user.run("messages", "c-login", "--offline").status == 0)
-            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("history", "clear", "--yes", terminal: true).status == 0)
             let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8)
             #expect(await user.run("import", "-", stdin: whole).status == 0)
             #expect(try await user.run("history", "--json").json.first?["messages"] == count)

@@ -153,14 +153,14 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                Nothing is removed at the hosts. Chats that exist only on this machine, such as those that you \
+                At a terminal, you are asked first. Nothing is removed at the hosts. Chats that exist only on this machine, such as those that you \
                 continued with agents of a Lumi host, are kept unless you add --kept-chats. A damaged history is \
                 replaced by an empty one; without --kept-chats, its file is moved away.
 
                 Examples:
                   pairtool history clear
                   pairtool history clear --host Studio
-                  pairtool history clear --kept-chats
+                  pairtool history clear --kept-chats --yes
                 """
         )
 
@@ -169,6 +169,9 @@ struct HistoryCommand: AsyncParsableCommand {
 
         @Flag(help: "Also remove chats that are only here.")
         var keptChats = false
+
+        @Flag(help: "Do not ask.")
+        var yes = false
 
         @OptionGroup var options: OutputOptions
 
@@ -183,6 +186,7 @@ struct HistoryCommand: AsyncParsableCommand {
             let output = options.output
             let cleared: HistoryHost?
             let stayed: Int
+            guard try await isConfirmed(output) else { return output.say("Nothing was removed.") }
             do {
                 (cleared, stayed) = try await clear(output)
             } catch let error as HistoryError where error.code == .damaged && host == nil {
@@ -208,6 +212,14 @@ struct HistoryCommand: AsyncParsableCommand {
                 let scope = cleared.map { " --host \($0.id.shortID)" } ?? ""
                 output.say("To remove them too: pairtool history clear\(scope) --kept-chats")
             }
+        }
+
+        /// Scripts are not asked.
+        private func isConfirmed(_ output: Output) async throws -> Bool {
+            guard !yes, output.context.canAsk else { return true }
+            let whose = host.map { " of \(TerminalText.line($0))" } ?? ""
+            let kept = keptChats ? ", with the chats that are only here" : ""
+            return try await Question(context: output.context).confirm("Remove the history\(whose) on this machine\(kept)?")
         }
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.

@@ -195,7 +195,9 @@ import Testing
             #expect(await user.run("hosts", "rename", "", "Shed").status == 2)
             #expect(await user.run("projects", "--host", "").status == 2)
             #expect(await user.run("projects", "-q", environment: ["PAIRTOOL_HOST": ""]).status == 0)
-            #expect(await user.run("hosts", "forget", "Studio").status == 0)
+            let forgotten = await user.run("hosts", "forget", "Studio")
+            #expect(forgotten.out == "Forgot Studio.\n")
+            #expect(forgotten.err == "Unless you revoked this device, Studio still lists it: remove it there.\n")
             #expect(await user.run("projects").status == 5)
         }
     }

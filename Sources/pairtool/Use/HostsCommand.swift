@@ -163,5 +163,8 @@ struct HostsForgetCommand: AsyncParsableCommand {
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }
+        if forgotten.family.behavior.clients(of: forgotten).contains(where: { $0 is any DeviceManaging.Type }) {
+            output.say("Unless you revoked this device, \(forgotten.name) still lists it: remove it there.")
+        }
     }
 }

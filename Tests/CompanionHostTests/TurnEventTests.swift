@@ -264,6 +264,8 @@ struct SecureTurnTests {
             }
             let again = try await device.execute(.chatCancel(chatID: chat, turnID: turn)).result
             #expect(again["state"]?.string == "cancelled")
+            let told = try await host.event { if case .turnFinished(chat, turn, let state) = $0 { state } else { nil } }
+            #expect(told == .cancelled)
         }
     }
 

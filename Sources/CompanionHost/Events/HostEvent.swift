@@ -42,7 +42,7 @@ package enum HostEvent: Sendable, Hashable {
     case turnStarted(TurnStart)
     /// The chat's agent works in another mode, or in the first that is known.
     case modeChanged(chatID: String, projectID: String, mode: AgentMode)
-    case turnFinished(chatID: String, turnID: String, ok: Bool)
+    case turnFinished(chatID: String, turnID: String, state: TurnState)
     /// Something about the agent: what happened, and the way out; what it wrote to standard error last; the file with
     /// all of that.
     case agent(message: String, lines: [String], log: String?)

@@ -84,8 +84,8 @@ extension LiveEventBroadcaster {
             publish(LiveEvent(.turnStarted, at: now, chatId: turn.chatID, turnId: turn.turnID, mode: turn.mode))
         case .modeChanged(let chatID, let projectID, let mode):
             publish(LiveEvent(.chatChanged, at: now, projectId: projectID, chatId: chatID, mode: mode))
-        case .turnFinished(let chatID, let turnID, let ok):
-            publish(LiveEvent(.turnFinished, at: now, chatId: chatID, turnId: turnID, ok: ok))
+        case .turnFinished(let chatID, let turnID, let state):
+            publish(LiveEvent(.turnFinished, at: now, chatId: chatID, turnId: turnID, ok: state == .finished))
         case .projectCreated(let project, _):
             publish(LiveEvent(.projectChanged, at: now, projectId: project.id))
         case .chatCreated(let chat, _):

@@ -13,13 +13,7 @@ extension TurnRunner {
     /// - Parameter text: The answer as far as it has come, which the chat keeps together with the end of the turn.
     /// - Parameter changed: How many files the agent has changed; nil where it is not known.
     func end(_ job: Job, as ending: Ending, text: String = "", changed: Int? = nil) {
-        let outcome: TurnState =
-            switch ending {
-            case .finished: .finished
-            case .cancelled: .cancelled
-            case .shuttingDown: .interrupted
-            case .failed, .unavailable, .timedOut, .tooLong, .deviceGone, .notStored: .failed
-            }
+        let outcome = ending.state
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
         var frame = frame(of: ending)
         if let changed, changed > 0 {
@@ -90,18 +84,18 @@ extension TurnRunner {
                 TurnStart(chatID: chatID, title: title, turnID: job.feed.id, device: job.device, mode: mode)
             )
         )
-        let ok = await work(job, mode: mode)
-        events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
+        let state = await work(job, mode: mode)
+        events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, state: state))
     }
 
     /// Lets the agent answer where the chat works.
     ///
     /// - Parameter mode: The chat's, as far as it is known.
-    private func work(_ job: Job, mode: AgentMode?) async -> Bool {
+    private func work(_ job: Job, mode: AgentMode?) async -> TurnState {
         let start = NIOLockedValueBox<GitSessions.Start?>(nil)
-        let ok = await answer(job, mode: mode, noting: start)
+        let state = await answer(job, mode: mode, noting: start)
         await start.withLockedValue { $0 }?.snapshot?.remove()
-        return ok
+        return state
     }
 
     /// Finds out where a turn's agent works, and notes it. While that lasts, the agent is not silent.
@@ -129,7 +123,7 @@ extension TurnRunner {
         _ job: Job,
         mode: AgentMode?,
         noting start: NIOLockedValueBox<GitSessions.Start?>
-    ) async -> Bool {
+    ) async -> TurnState {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let told = NIOLockedValueBox(mode)
         let sink = AnswerSink(
@@ -185,7 +179,7 @@ extension TurnRunner {
             self.end(job, as: ending, text: text, changed: changed)
             // Readers see the end only once it is stored, so a crash cannot take it back.
             let isStored = (try? await job.feed.waitForEnd()) != nil
-            return isStored && ending == .finished
+            return isStored ? ending.state : .failed
         }
     }
 

@@ -40,6 +40,16 @@ package final class TurnRunner: Sendable {
         case notStored
         case shuttingDown
 
+        /// What the turn has come to.
+        var state: TurnState {
+            switch self {
+            case .finished: .finished
+            case .cancelled: .cancelled
+            case .shuttingDown: .interrupted
+            case .failed, .unavailable, .timedOut, .tooLong, .deviceGone, .notStored: .failed
+            }
+        }
+
         /// What the log calls it, where it is an error.
         var code: String? {
             switch self {

@@ -107,11 +107,12 @@ struct HostEventRow: Encodable {
             chatId = chatID
             projectId = projectID
             self.mode = mode
-        case .turnFinished(let chatID, let turnID, let ok):
+        case .turnFinished(let chatID, let turnID, let state):
             event = "turn_finished"
             chatId = chatID
             turnId = turnID
-            self.ok = ok
+            ok = state == .finished
+            outcome = state.rawValue
         case .agent(let message, let lines, let log):
             event = "agent"
             self.message = message

@@ -169,8 +169,8 @@ actor HostScreen {
             titles[ByteText(turn.chatID)] = turn.title
             line("\(device(turn.device)) started a turn in chat \(chat(turn.chatID))\(Self.remark(turn.mode)).")
         case .modeChanged(let chatID, _, let mode): line("Chat \(chat(chatID)): \(mode.text).")
-        case .turnFinished(let chatID, _, let ok):
-            line("The turn in chat \(chat(chatID)) \(ok ? "is done" : "failed").")
+        case .turnFinished(let chatID, _, let state):
+            line("The turn in chat \(chat(chatID)) \(Self.ending(of: state)).")
             titles[ByteText(chatID)] = nil
         case .agent(let message, let lines, let log):
             line("\(message).")
@@ -194,6 +194,15 @@ actor HostScreen {
     }
 
     private static func remark(_ mode: AgentMode?) -> String { mode.map { " (\($0.text))" } ?? "" }
+
+    private static func ending(of turn: TurnState) -> String {
+        switch turn {
+        case .finished: "is done"
+        case .cancelled: "was cancelled"
+        case .interrupted: "was cut off by the end of the host"
+        case .waiting, .running, .failed: "failed"
+        }
+    }
 
     private func ending(of question: HostQuestion) -> String {
         let what = "The question \(question.id.shortID) in chat \(chat(question.chatId))"

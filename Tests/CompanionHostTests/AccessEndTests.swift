@@ -113,7 +113,7 @@ struct AccessEndTests {
                     body = try await device.open("/companion/chats/\(chat)/turns/\(started.turn)/events")
                 }
                 // All is there to be sent, and the client takes none of it.
-                let ok = try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } }
+                let ok = try await host.event(\.turnEnd) == .finished
                 #expect(ok)
                 _ = try await host.server.administration.revoke(device.id)
                 var text = ""
@@ -152,7 +152,7 @@ struct AccessEndTests {
                 #expect(text.contains(TurnRunner.deviceGoneText) && text.hasSuffix("data: [DONE]\n\n"))
                 let other = try await reader.events(chat: chat, turn: waiting)
                 #expect(other.body.contains(TurnRunner.deviceGoneText))
-                let ok = try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } }
+                let ok = try await host.event(\.turnEnd) == .finished
                 #expect(!ok)
             }
         }

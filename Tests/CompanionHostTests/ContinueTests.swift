@@ -123,7 +123,7 @@ struct ContinueTests {
                     // The connection closes here, the turn waits at the pipe.
                 }
                 try await blocking { try write("second\n", to: gate) }
-                let ok = try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } }
+                let ok = try await host.event(\.turnEnd) == .finished
                 #expect(ok)
                 #expect(try await messages(host, chat: "c").map(\.text) == ["go", "first\nsecond\n"])
             }

@@ -70,7 +70,7 @@ struct TurnLimitTests {
             // The removal frees all places again.
             _ = try await host.post("/companion/disconnect", "")
             for _ in 0..<Self.running {
-                let ok = try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } }
+                let ok = try await host.event(\.turnEnd) == .finished
                 #expect(!ok)
             }
             try await host.pair()
@@ -97,7 +97,11 @@ struct TurnLimitTests {
                 while finished.count < 3 {
                     finished.insert(
                         try await host.event { event -> String? in
-                            if case .turnFinished(let chat, _, .finished) = event, chat.hasPrefix("w") { chat } else { nil }
+                            if case .turnFinished(let chat, _, .finished) = event, chat.hasPrefix("w") {
+                                chat
+                            } else {
+                                nil
+                            }
                         }
                     )
                 }
@@ -141,7 +145,7 @@ struct TurnLimitTests {
                     #expect(reply.frames.last == .error(TurnRunner.deviceGoneText))
                     #expect(!reply.body.contains("[DONE]"))
                 }
-                _ = try await host.event { if case .turnFinished(_, _, let state) = $0 { state != .finished } else { nil } }
+                _ = try await host.event(\.turnEnd)
                 let process = try #require(Int32(try contents(of: child).trimmingCharacters()))
                 #expect(!isAlive(process))
             }
@@ -162,7 +166,7 @@ struct TurnLimitTests {
                 try await leave(host, chat: "a", after: "started")
                 try await host.pair(key: "one")
                 try await blocking { try write("more\n", to: gate) }
-                #expect(try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } })
+                #expect(try await host.event(\.turnEnd) == .finished)
                 #expect(try await messages(host, chat: "a") == ["go", "started\nmore\n"])
             }
         }

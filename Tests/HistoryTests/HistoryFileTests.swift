@@ -238,27 +238,34 @@ struct HistoryFileTests {
     @Test("What is imported twice is there once; garbage and later versions are refused, with nothing imported")
     func archive() async throws {
         let history = try TestHistory()
-        let head = line(.archive) { $0.version = 1 }
+        let head = HistoryArchive.line(.archive) { $0.version = 1 }
         let lines = [
-            head, line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
-            line(.project) { ($0.id, $0.name) = ("p", "garden") },
-            line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") },
-            line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("m", "user", "water", 3) },
-            line(.tool) { ($0.id, $0.name, $0.success) = ("t", "read_file", true) },
+            head, HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
+            HistoryArchive.line(.project) { ($0.id, $0.name) = ("p", "garden") },
+            HistoryArchive.line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") },
+            HistoryArchive.line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("m", "user", "water", 3) },
+            HistoryArchive.line(.tool) { ($0.id, $0.name, $0.success) = ("t", "read_file", true) },
         ]
         for expected in [(1, 0), (0, 1)] {
-            let imported = try await history.store.importArchive(at: TestHistory.now, feed(lines))
+            let imported = try await history.store.importArchive(at: TestHistory.now, HistoryArchive.feed(lines))
             #expect((imported.messages, imported.known) == expected)
         }
         #expect(try await history.found("water") == ["m"])
         #expect(try await history.store.status().tools == 1)
         let bad: [[HistoryArchive.Line]] = [
-            [], [lines[1]], [line(.archive) { $0.version = 2 }], [head, lines[3]], [head, lines[1], lines[4]],
-            [head, line(.host) { $0.id = "x" }], [head, line(.host) { ($0.id, $0.family) = ("new", .lumi) }, head],
-            [head, line(.host) { ($0.id, $0.family) = ("new", .lumi) }, line(.chat) { $0.id = "" }],
+            [], [lines[1]], [HistoryArchive.line(.archive) { $0.version = 2 }], [head, lines[3]],
+            [head, lines[1], lines[4]],
+            [head, HistoryArchive.line(.host) { $0.id = "x" }],
+            [head, HistoryArchive.line(.host) { ($0.id, $0.family) = ("new", .lumi) }, head],
+            [
+                head, HistoryArchive.line(.host) { ($0.id, $0.family) = ("new", .lumi) },
+                HistoryArchive.line(.chat) { $0.id = "" },
+            ],
         ]
         for lines in bad {
-            await #expect { _ = try await history.store.importArchive(at: TestHistory.now, feed(lines)) } throws: {
+            await #expect {
+                _ = try await history.store.importArchive(at: TestHistory.now, HistoryArchive.feed(lines))
+            } throws: {
                 ($0 as? HistoryError)?.code == .badArchive
             }
         }
@@ -271,16 +278,26 @@ struct HistoryFileTests {
         let history = try TestHistory()
         try await history.list(projects: ["p"])
         try await history.list(chats: ["c"])
-        var lines = [line(.archive) { ($0.version, $0.exportedAt) = (1, TestHistory.now.addingTimeInterval(-3600)) }]
-        lines.append(line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) })
-        lines.append(line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") })
+        var lines = [
+            HistoryArchive.line(.archive) {
+                ($0.version, $0.exportedAt) = (1, TestHistory.now.addingTimeInterval(-3600))
+            }
+        ]
+        lines.append(
+            HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) }
+        )
+        lines.append(HistoryArchive.line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") })
         for number in 0..<1200 {
-            lines.append(line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("m\(number)", "user", "w", number) })
-            lines.append(line(.tool) { ($0.id, $0.name) = ("t", "read_file") })
+            lines.append(
+                HistoryArchive.line(.message) {
+                    ($0.id, $0.role, $0.text, $0.number) = ("m\(number)", "user", "w", number)
+                }
+            )
+            lines.append(HistoryArchive.line(.tool) { ($0.id, $0.name) = ("t", "read_file") })
         }
         let (path, count) = (history.path, lines.count)
         let reads = Counter()
-        let feeding = feed(lines)
+        let feeding = HistoryArchive.feed(lines)
         let imported = try await history.store.importArchive(at: TestHistory.now) {
             let next = try feeding()
             return {
@@ -305,28 +322,12 @@ struct HistoryFileTests {
         let history = try TestHistory()
         let then = TestHistory.now.addingTimeInterval(-86_400)
         let lines = [
-            line(.archive) { ($0.version, $0.exportedAt) = (1, then) },
-            line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
-            line(.project) { ($0.id, $0.name) = ("p", "garden") },
+            HistoryArchive.line(.archive) { ($0.version, $0.exportedAt) = (1, then) },
+            HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
+            HistoryArchive.line(.project) { ($0.id, $0.name) = ("p", "garden") },
         ]
-        _ = try await history.store.importArchive(at: TestHistory.now, feed(lines))
+        _ = try await history.store.importArchive(at: TestHistory.now, HistoryArchive.feed(lines))
         #expect(try await history.store.projects(hostID: "h")?.asOf == then)
         #expect(try await history.store.chats(hostID: "h", projectID: "p")?.asOf == then)
-    }
-
-    private func line(
-        _ kind: HistoryArchive.Line.Kind,
-        _ change: (inout HistoryArchive.Line) -> Void
-    ) -> HistoryArchive.Line {
-        var line = HistoryArchive.Line(kind)
-        change(&line)
-        return line
-    }
-
-    private func feed(_ lines: [HistoryArchive.Line]) -> @Sendable () throws -> HistoryArchive.Reader {
-        {
-            var rest = lines[...]
-            return { rest.popFirst() }
-        }
     }
 }

@@ -102,10 +102,10 @@ struct HistoryProcessTests {
             let there = try await history.numbers(inChat: "c\(round)")
             #expect(there == Array(0..<there.count))
             if (1..<messages).contains(there.count) { cut += 1 }
-            let imported = try await history.store.importArchive(at: TestHistory.now) {
-                var rest = lines[...]
-                return { rest.popFirst() }
-            }
+            let imported = try await history.store.importArchive(
+                at: TestHistory.now,
+                HistoryArchive.feed(lines)
+            )
             #expect((imported.messages, imported.known) == (messages - there.count, there.count))
             #expect(try await history.numbers(inChat: "c\(round)") == Array(0..<messages))
         }
@@ -165,18 +165,15 @@ struct HistoryProcessTests {
     }
 
     private static func archive(chat: String, messages: Int) -> [HistoryArchive.Line] {
-        func line(_ kind: HistoryArchive.Line.Kind, _ change: (inout HistoryArchive.Line) -> Void) -> HistoryArchive.Line {
-            var line = HistoryArchive.Line(kind)
-            change(&line)
-            return line
-        }
-        return [
-            line(.archive) { $0.version = 1 },
-            line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) },
-            line(.chat) { ($0.id, $0.projectId, $0.title) = (chat, "p", "Plans") },
+        [
+            HistoryArchive.line(.archive) { $0.version = 1 },
+            HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) },
+            HistoryArchive.line(.chat) { ($0.id, $0.projectId, $0.title) = (chat, "p", "Plans") },
         ]
             + (0..<messages).map { number in
-                line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number) }
+                HistoryArchive.line(.message) {
+                    ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number)
+                }
             }
     }
 

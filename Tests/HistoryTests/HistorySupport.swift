@@ -71,7 +71,7 @@ final class TestHistory {
     /// The places of a chat's messages.
     func numbers(inChat chat: String) async throws -> [Int] {
         try await store.read { database in
-            let sql = "SELECT number FROM message JOIN chat ON chat.key = message.chat WHERE chat.id = ? ORDER BY number"
+            let sql = "SELECT number FROM message JOIN chat ON chat.key = chat WHERE chat.id = ? ORDER BY number"
             return try Int.fetchAll(database, sql: sql, arguments: [chat])
         }
     }
@@ -95,5 +95,21 @@ final class TestHistory {
 
     func found(_ text: String, _ scope: SearchScope = SearchScope()) async throws -> [String] {
         try await store.search(SearchQuery(text), scope).map { $0.messageID ?? $0.chatID }
+    }
+}
+
+extension HistoryArchive {
+    static func line(_ kind: Line.Kind, _ change: (inout Line) -> Void) -> Line {
+        var line = Line(kind)
+        change(&line)
+        return line
+    }
+
+    /// Reads these lines, as an import does.
+    static func feed(_ lines: [Line]) -> @Sendable () throws -> Reader {
+        {
+            var rest = lines[...]
+            return { rest.popFirst() }
+        }
     }
 }

@@ -111,7 +111,7 @@ struct ACPHostTests {
                     #expect(await host.server.administration.answer(request).questions?.first?.state == .approved)
                 }
                 for _ in 0...questions.count {
-                    #expect(try await host.event { if case .turnFinished(_, _, let state) = $0 { state == .finished } else { nil } })
+                    #expect(try await host.event(\.turnEnd) == .finished)
                 }
             }
         }

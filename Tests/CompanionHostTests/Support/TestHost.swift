@@ -252,3 +252,10 @@ func eventually(_ condition: () -> Bool) async throws {
     // A task that only yields would take a processor from the other process.
     while !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }
+
+extension HostEvent {
+    /// How a turn has ended; nil for other events.
+    var turnEnd: TurnState? {
+        if case .turnFinished(_, _, let state) = self { state } else { nil }
+    }
+}

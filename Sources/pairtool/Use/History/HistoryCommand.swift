@@ -219,7 +219,8 @@ struct HistoryCommand: AsyncParsableCommand {
             guard !yes, output.context.canAsk else { return true }
             let whose = host.map { " of \(TerminalText.line($0))" } ?? ""
             let kept = keptChats ? ", with the chats that are only here" : ""
-            return try await Question(context: output.context).confirm("Remove the history\(whose) on this machine\(kept)?")
+            let question = "Remove the history\(whose) on this machine\(kept)?"
+            return try await Question(context: output.context).confirm(question)
         }
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.

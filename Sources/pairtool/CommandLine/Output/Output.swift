@@ -1,6 +1,8 @@
 import ArgumentParser
 import CompanionWire
+import Dispatch
 import FoundationEssentials
+import NIOConcurrencyHelpers
 
 /// How a command writes its data.
 enum OutputFormat: Sendable {
@@ -39,7 +41,7 @@ struct Output: Sendable {
     }
 
     /// Writes a list in the requested format.
-    func list<Item: Encodable>(
+    func list<Item: Encodable & Sendable>(
         _ items: [Item],
         columns: [TableColumn<Item>],
         id: (Item) -> String
@@ -60,11 +62,22 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes JSON objects, each on a line of its own.
-    func jsonLines(_ items: [some Encodable]) {
-        // Making an encoder takes longer than what it does for a row. The time is the same in every row.
-        let (encoder, origin) = (CompanionJSON.encoder(sorted: true), self.origin)
-        context.stdout.write(items.compactMap { dataLine($0, origin, encoder) }.joined())
+    /// How many rows one thread encodes before it takes others.
+    private static let rowsAtOnce = 500
+
+    /// Writes JSON objects, each on a line of its own. Long lists are encoded on all processors.
+    func jsonLines<Row: Encodable & Sendable>(_ items: [Row]) {
+        // The time is the same in every row.
+        let origin = self.origin
+        let parts = stride(from: 0, to: items.count, by: Self.rowsAtOnce).map { items[$0...].prefix(Self.rowsAtOnce) }
+        let lines = NIOLockedValueBox([String](repeating: "", count: parts.count))
+        DispatchQueue.concurrentPerform(iterations: parts.count) { index in
+            // Making an encoder takes longer than what it does for a row.
+            let encoder = CompanionJSON.encoder(sorted: true)
+            let text = parts[index].compactMap { dataLine($0, origin, encoder) }.joined()
+            lines.withLockedValue { $0[index] = text }
+        }
+        context.stdout.write(lines.withLockedValue { $0.joined() })
     }
 
     /// Writes a JSON object on a line of its own.

@@ -112,7 +112,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         /// - Parameter more: Columns that follow the action.
-        private func show<Row: Encodable>(
+        private func show<Row: Encodable & Sendable>(
             _ rows: [Row],
             _ output: Output,
             more: [TableColumn<Row>] = [],

@@ -133,7 +133,7 @@ struct LiveWriter: Sendable {
         json(Gap(type: type, at: output.context.now(), message: message))
     }
 
-    private func json(_ row: some Encodable) {
+    private func json(_ row: some Encodable & Sendable) {
         if isOneOfSeveral { output.json(HostRow(row: row, host: host)) } else { output.json(row) }
     }
 

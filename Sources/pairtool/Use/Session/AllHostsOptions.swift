@@ -26,7 +26,7 @@ struct AllHostsOptions: ParsableArguments {
 }
 
 /// A row of one of several hosts, in JSON.
-struct HostRow<Row: Encodable>: Encodable {
+struct HostRow<Row: Encodable & Sendable>: Encodable, Sendable {
     var row: Row
     var host: PairedHost
     /// Whether the host itself did not answer: this is what was known of it.
@@ -48,7 +48,7 @@ struct HostRow<Row: Encodable>: Encodable {
 }
 
 /// A row of something that changes.
-protocol DatedRow: Encodable {
+protocol DatedRow: Encodable, Sendable {
     var id: String { get }
     var lastUpdatedAt: Date? { get }
 }

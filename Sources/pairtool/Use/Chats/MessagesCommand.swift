@@ -120,9 +120,16 @@ struct MessageWriter {
         // What the user has typed is shown as it was typed.
         if var markdown = output.markdown, message.role != .user {
             markdown.columns = max(8, markdown.columns - 2)
-            let rows = MarkdownStream.rows(of: message.text, markdown)
-                .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-            return rows.map { ($0.isEmpty ? "" : "  ") + String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+            var indented: [UInt8] = []
+            for row in MarkdownStream.rows(of: message.text, markdown).split(
+                separator: UInt8(ascii: "\n"),
+                omittingEmptySubsequences: false
+            ).dropLast() {
+                if !row.isEmpty { indented += "  ".utf8 }
+                indented += row
+                indented.append(UInt8(ascii: "\n"))
+            }
+            return String(decoding: indented.dropLast(), as: UTF8.self)
         }
         return IndentedText.of(TerminalText.block(message.text), columns: output.context.columns)
     }

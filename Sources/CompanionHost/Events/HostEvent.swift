@@ -56,6 +56,24 @@ package enum HostEvent: Sendable, Hashable {
     case alwaysRefused(HostQuestion, device: CompanionDevice)
 }
 
+/// How far a turn is.
+package enum TurnState: String, Codable, Sendable, Hashable {
+    /// Turns before it have to end first.
+    case waiting
+    case running
+    /// The answer is complete.
+    case finished
+    /// Ended by an error: the agent's, a timeout, or the end of its device's access.
+    case failed
+    /// Ended on request.
+    case cancelled
+    /// Cut off by the end of the host.
+    case interrupted
+
+    /// Whether nothing follows.
+    package var isFinal: Bool { self != .waiting && self != .running }
+}
+
 /// A turn that an agent begins to answer.
 package struct TurnStart: Sendable, Hashable {
     package var chatID: String

@@ -41,6 +41,17 @@ import Testing
         }
     }
 
+    @Test("Plain HTTP at the port of HTTPS is answered with the address to use")
+    func plainAtSecurePort() async throws {
+        try await withHost { events, user in
+            let place = "127.0.0.1:\(try await events.ports.secure)"
+            let result = await user.run("pair", "--url", "http://\(place)", "--code-stdin", stdin: "123456\n")
+            #expect(result.status == 10)
+            let message = "pairtool: \(place) speaks HTTPS, not plain HTTP: use https://\(place)\n"
+            #expect(result.err.hasPrefix(message), "\(result.err)")
+        }
+    }
+
     @Test("Six digits pair too, and a wrong digit is told on both sides with the tries that are left")
     func sixDigits() async throws {
         try await withHost { events, user in

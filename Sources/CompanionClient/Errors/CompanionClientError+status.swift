@@ -22,7 +22,8 @@ extension CompanionClientError {
             code,
             message,
             // The host would say the same once more.
-            hostText: answer?.code == .deviceExpired ? nil : answer?.error,
+            hostText: answer?.code == .deviceExpired || answer?.error == CompanionErrorResponse.Text.httpsOnly
+                ? nil : answer?.error,
             httpStatus: status,
             serverDate: answer?.serverTime ?? serverDate
         )
@@ -83,6 +84,8 @@ extension CompanionClientError {
             return (
                 .redirected, "\(endpoint) answered with a redirect; companion hosts never do, so it was not followed."
             )
+        case 400 where hostText == Text.httpsOnly:
+            return (.notACompanion, "\(endpoint) speaks HTTPS, not plain HTTP: use https://\(endpoint).")
         case 400:
             return (.badRequest, "\(endpoint) refused the request.")
         case 401 where hostText != nil:

@@ -62,5 +62,8 @@ package struct CompanionErrorResponse: Codable, Sendable, Hashable, Error {
         package static let missingDeviceID = "Missing device id"
         package static let missingChatID = "Missing chat id"
         package static let promptRequired = "Prompt is required"
+        /// The answer of a pairtool host to plain HTTP at its port of HTTPS.
+        package static let httpsOnly =
+            "This port speaks HTTPS: use https://. GET /health at the port of HTTP tells which it is."
     }
 }

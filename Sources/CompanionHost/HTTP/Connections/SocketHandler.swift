@@ -91,7 +91,7 @@ final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
         let bytes = PlainAnswer.bytes(
             400,
             "Bad Request",
-            "This port speaks HTTPS: use https://. GET /health at the port of HTTP tells which it is."
+            CompanionErrorResponse.Text.httpsOnly
         )
         context.writeAndFlush(Self.wrapOutboundOut(bytes), promise: nil)
         context.close(mode: .output, promise: nil)

@@ -202,12 +202,16 @@ import Testing
         }
     }
 
-    @Test("Ctrl-C asks a host that can to cancel the answer, and ends the command")
-    func cancel() async throws {
+    @Test(
+        "Ctrl-C asks a host that can to cancel the answer, and ends the command",
+        arguments: [[], ["--queue"]]
+    )
+    func cancel(options: [String]) async throws {
         try await Sandbox.with { place in
             let pipe = try await place.pipe("gate")
             try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
-                let (_, result) = try await user.follow(["send", "--new", "--project", "garden", "dig"]) { run in
+                let words = ["send", "--new", "--project", "garden", "dig"] + options
+                let (_, result) = try await user.follow(words) { run in
                     let started = try await events.first("turn_started")
                     try run.interrupt()
                     #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])

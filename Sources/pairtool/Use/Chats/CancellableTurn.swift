@@ -13,21 +13,22 @@ final class CancellableTurn: Sendable {
     }
 
     /// How a part of waiting for an answer ended.
-    private enum Part: Sendable {
-        case answered(Conversation)
+    private enum Part<Answer: Sendable>: Sendable {
+        case answered(Answer)
         case failed(any Error)
         case cancelled
         case notCancelled
     }
 
-    private let conversation: Conversation
+    private let session: HostSession
+    private let chatID: String
     private let events = AsyncStream.makeStream(of: Event.self)
     private let wasPressed: NIOLockedValueBox<Bool>
 
-    /// - Parameter conversation: Where the prompt goes.
-    init(_ conversation: Conversation) {
-        self.conversation = conversation
-        wasPressed = NIOLockedValueBox(conversation.session.offer.cancellation == nil)
+    /// - Parameter chatID: Where the prompt goes.
+    init(_ session: HostSession, chatID: String) {
+        (self.session, self.chatID) = (session, chatID)
+        wasPressed = NIOLockedValueBox(session.offer.cancellation == nil)
     }
 
     /// Takes a Ctrl-C.
@@ -39,7 +40,7 @@ final class CancellableTurn: Sendable {
             return !pressed
         }
         if isFirst {
-            conversation.session.output.say(
+            session.output.say(
                 "Asking the host to cancel the answer. Ctrl-C again stops waiting for it."
             )
             events.continuation.yield(.interrupted)
@@ -47,17 +48,37 @@ final class CancellableTurn: Sendable {
         return !isFirst
     }
 
+    /// The message after the user stopped waiting.
+    var stoppedWaiting: String {
+        let stopped =
+            session.offer.turns?.endsWithReader == true
+            ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
+        return "\(stopped): pairtool messages \(chatID.shortID)"
+    }
+
     /// Sends a prompt and shows the answer.
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled it.
-    func send(_ prompt: String) async throws -> Conversation? {
-        try await withThrowingTaskGroup(of: Part.self) { group in
+    func send(_ prompt: String, in conversation: Conversation) async throws -> Conversation? {
+        try await run { begun in
+            var next = conversation
+            try await next.send(prompt, begun: begun)
+            return next
+        }
+    }
+
+    /// Runs a body that sends a prompt and shows the answer.
+    ///
+    /// - Parameter body: Calls its argument with the turn's id, if the host gives it one.
+    /// - Returns: nil if the host has cancelled it.
+    func run<Answer: Sendable>(
+        _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> Answer
+    ) async throws -> Answer? {
+        try await withThrowingTaskGroup(of: Part<Answer>.self) { group in
             defer { group.cancelAll() }
-            group.addTask { [self] in
-                var next = conversation
+            group.addTask { [events] in
                 do {
-                    try await next.send(prompt) { [events] in events.continuation.yield(.begun($0)) }
-                    return .answered(next)
+                    return .answered(try await body { events.continuation.yield(.begun($0)) })
                 } catch {
                     return .failed(error)
                 }
@@ -76,13 +97,12 @@ final class CancellableTurn: Sendable {
             }
             // What else the host says about a cancelled turn is no news.
             if let failure, !isCancelled { throw failure }
-            conversation.session.output.say("Cancelled at the host.")
+            session.output.say("Cancelled at the host.")
             return nil
         }
     }
 
-    private func cancelWhenAsked() async throws -> Part {
-        let session = conversation.session
+    private func cancelWhenAsked<Answer>() async throws -> Part<Answer> {
         var (turn, isWanted) = (String?.none, false)
         for await event in events.stream {
             switch event {
@@ -91,7 +111,8 @@ final class CancellableTurn: Sendable {
             }
             guard isWanted, let turn else { continue }
             do {
-                if try await conversation.cancel(turn) == "cancelled" { return .cancelled }
+                let state = try await session.cancellation.cancelTurn(chatID: chatID, turnID: turn)
+                if state == "cancelled" { return .cancelled }
             } catch  where !Task.isCancelled {
                 await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
                 session.output.report(CommandError(describing: error))

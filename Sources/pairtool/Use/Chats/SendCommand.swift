@@ -102,17 +102,16 @@ struct SendCommand: AsyncParsableCommand {
                 conversation.images = pictures
                 try await conversation.prepare(for: prompt)
                 if new { session.output.say("Chat \(conversation.chatID)") }
-                let turn = CancellableTurn(conversation)
+                let turn = CancellableTurn(session, chatID: conversation.chatID)
                 do {
                     let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
-                    let sent = try await Interrupts.shared.withHandler(handler) { try await turn.send(prompt) }
+                    let sent = try await Interrupts.shared.withHandler(handler) {
+                        try await turn.send(prompt, in: conversation)
+                    }
                     guard let sent else { throw ExitRequest(status: .interrupted) }
                     conversation = sent
                 } catch  where Task.isCancelled {
-                    let stopped =
-                        session.offer.turns?.endsWithReader == true
-                        ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
-                    session.output.say("\(stopped): pairtool messages \(conversation.chatID.shortID)")
+                    session.output.say(turn.stoppedWaiting)
                     throw error
                 }
                 if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
@@ -149,7 +148,9 @@ struct SendCommand: AsyncParsableCommand {
                 let waiting = try await keep(session)
                 let isQuiet = session.output.format == .quiet
                 let earlier = try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
-                if !earlier.stuck.isEmpty { throw ExitRequest(status: earlier.failures.worst ?? .failed) }
+                if !earlier.stuck.isEmpty || earlier.isCancelled {
+                    throw ExitRequest(status: earlier.failures.worst ?? .failed)
+                }
                 let outcome = try await OutboxSender(session, .showing).send { $0.id.isSame(as: waiting.id) }
                 if let worst = outcome.failures.worst { throw ExitRequest(status: worst) }
                 if isQuiet, let answer = outcome.answer { session.output.data(TerminalText.block(answer)) }

@@ -283,7 +283,9 @@ extension ChatLoop {
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled it.
     private func waitForAnswer(_ prompt: String) async throws -> Outcome<Conversation?> {
-        let turn = CancellableTurn(conversation)
-        return try await run(stoppedWaiting, interrupt: { turn.interrupt() }, { try await turn.send(prompt) })
+        let (turn, conversation) = (CancellableTurn(session, chatID: conversation.chatID), conversation)
+        return try await run(stoppedWaiting, interrupt: { turn.interrupt() }) {
+            try await turn.send(prompt, in: conversation)
+        }
     }
 }

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import Identity
 import LocalState
 
@@ -40,6 +41,8 @@ struct OutboxSender {
         var failures: [ExitStatus] = []
         /// The answer to the last prompt.
         var answer: String?
+        /// Whether the user had a prompt cancelled at the host. Nothing was sent after it.
+        var isCancelled: Bool { failures.contains(.interrupted) }
         /// The chats in which a prompt waits still: those behind it may not go out before it.
         fileprivate(set) var stuck: Set<ByteText> = []
         /// The chats that were created, by what their prompts named them, and their titles.
@@ -77,6 +80,9 @@ struct OutboxSender {
                     if let key = next.newChatID, outcome.newChats[key] == nil { outcome.newChats[key] = chat }
                 }
             } catch is TurnLock.Taken {
+            } catch is Cancelled {
+                outcome.failures.append(.interrupted)
+                return outcome
             } catch let error as CompanionClientError {
                 outcome.failures.append(CommandError(describing: error).status)
                 try settle(next, after: error)
@@ -128,22 +134,24 @@ struct OutboxSender {
         case .leaving: break
         }
         do {
-            return try await notifying(of: waiting) {
-                try await TurnLock.with(
-                    chatID: chatID,
-                    host: session.host,
-                    output: output,
-                    waits: mode != .leaving,
-                    waitForEarlier: { begun in
-                        let isFree = try await turns.waitForEarlierTurn(
-                            chatID: chatID,
-                            begun: begun,
-                            waits: mode != .leaving
-                        ) { output.say($0) }
-                        guard isFree else { throw TurnLock.Taken() }
+            return try await cancellable(chatID) { begun in
+                try await notifying(of: waiting) {
+                    try await TurnLock.with(
+                        chatID: chatID,
+                        host: session.host,
+                        output: output,
+                        waits: mode != .leaving,
+                        waitForEarlier: { earlier in
+                            let isFree = try await turns.waitForEarlierTurn(
+                                chatID: chatID,
+                                begun: earlier,
+                                waits: mode != .leaving
+                            ) { output.say($0) }
+                            guard isFree else { throw TurnLock.Taken() }
+                        }
+                    ) {
+                        try await run(request, of: waiting, in: chatID, turns, begun)
                     }
-                ) {
-                    try await run(request, of: waiting, in: chatID, turns)
                 }
             }
         } catch is TurnLock.TurnLeft {
@@ -152,6 +160,23 @@ struct OutboxSender {
             output.say(TerminalText.line(what))
             return nil
         }
+    }
+
+    /// The user had the turn cancelled at the host.
+    private struct Cancelled: Error {}
+
+    /// Runs a turn that Ctrl-C cancels at the host, as in `pairtool send`, unless its answer is left to the host.
+    private func cancellable(
+        _ chatID: String,
+        _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> String
+    ) async throws -> String {
+        guard mode != .leaving else { return try await body { _ in } }
+        let turn = CancellableTurn(session, chatID: chatID)
+        let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
+        guard let answer = try await Interrupts.shared.withHandler(handler, { try await turn.run(body) }) else {
+            throw Cancelled()
+        }
+        return answer
     }
 
     /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.
@@ -165,7 +190,8 @@ struct OutboxSender {
         _ request: TurnRequest,
         of waiting: WaitingPrompt,
         in chatID: String,
-        _ turns: any TurnRunning
+        _ turns: any TurnRunning,
+        _ begun: (String) -> Void
     ) async throws -> String {
         let journal = PromptJournal(waiting, store)
         let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
@@ -183,6 +209,7 @@ struct OutboxSender {
                 for try await part in turns.turn(chatID: chatID, request, journal: journal) {
                     if case .begun(let turnID) = part {
                         try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                        begun(turnID)
                     }
                     // What the history is searched for is not known to have come.
                     if case .recovering = part {
@@ -287,6 +314,7 @@ extension HostSession {
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
         guard waitingCount(where: isWanted) > 0 else { return madeChat(of: conversation) }
         let outcome = try await OutboxSender(self, .waiting).send(where: isWanted)
+        if outcome.isCancelled { throw CancellationError() }
         if !outcome.stuck.isDisjoint(with: keys),
             let id = try outbox.load().prompts.first(where: {
                 $0.state == .waiting && !keys.isDisjoint(with: $0.chatKeys)

@@ -69,6 +69,8 @@ enum CommandRunner {
 enum UsageError {
     /// The parser's message in the style of other errors.
     static func sentence(of error: any Error) -> String {
-        MessageStyle.sentence(Pairtool.message(for: error))
+        // Long lists of values have a line for each.
+        let message = Pairtool.message(for: error).replacing("following:\n  - ", with: "following: ")
+        return MessageStyle.sentence(message.replacing("\n  - ", with: ", "))
     }
 }

@@ -71,6 +71,16 @@ import Testing
         }
     }
 
+    @Test("The values of an option that has many are one line")
+    func values() async throws {
+        try await Sandbox.with { user in
+            let result = await user.run("host", "--agent", "demo")
+            #expect(result.status == 2)
+            #expect(result.err.contains("one of the following: builtin, openai, copilot, "), "\(result.err)")
+            #expect(!result.err.contains("  - "))
+        }
+    }
+
     @Test("A bus that is not there is told of in words")
     func deadBus() async throws {
         try await Sandbox.with { user in

@@ -91,6 +91,22 @@ import Testing
         }
     }
 
+    @Test("The help of a chat keeps its two columns in a narrow window")
+    func help() async throws {
+        try await withPairedMac { _, user in
+            try await user.inTmux(columns: 60) { tmux in
+                try await Self.start(Self.chat, in: tmux)
+                try await tmux.shows("›")
+                try await tmux.type("/help")
+                try await tmux.press("Enter")
+                let column = String(repeating: " ", count: 16)
+                let rows = ["list the tools; allow one for the next", "prompt or from now on (always), or no more"]
+                try await tmux.shows(rows.map { column + $0 }.joined(separator: "\n"))
+                try await Self.end(tmux)
+            }
+        }
+    }
+
     @Test("Ctrl-C drops a line, and asks the host to cancel an answer")
     func interrupt() async throws {
         try await Sandbox.with { place in

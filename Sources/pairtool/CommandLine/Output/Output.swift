@@ -136,9 +136,11 @@ struct Output: Sendable {
     }
 
     /// Writes a message to standard error; not with `-q`.
-    func say(_ text: String) {
+    ///
+    /// - Parameter indent: Columns before the continuation of a wrapped line. Default: 0.
+    func say(_ text: String, indent: Int = 0) {
         guard format != .quiet else { return }
-        context.writeMessage(wrapped(TerminalText.block(text), indent: 0) + "\n")
+        context.writeMessage(wrapped(TerminalText.block(text), indent: indent) + "\n")
     }
 
     /// Wraps a message to the width of the terminal, between words.

@@ -18,7 +18,7 @@ extension ChatLoop {
         let argument = words.count > 1 ? words[1].trimmingWhitespace() : nil
         switch words[0] {
         case "/quit", "/exit": return .quit
-        case "/help": session.output.say(ChatWords.help)
+        case "/help": session.output.say(ChatWords.help, indent: ChatWords.helpIndent)
         case "/new": try await begin(in: argument)
         case "/chats": try await chats(argument)
         case "/history":

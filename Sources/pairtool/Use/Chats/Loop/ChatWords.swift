@@ -2,6 +2,8 @@ import CompanionWire
 
 /// What can be typed in the interactive chat instead of a prompt.
 enum ChatWords {
+    /// The column of the descriptions in ``help``.
+    static let helpIndent = 16
     static let help = """
         /new [PROJECT]  begin another chat, in this project or the named one
         /chats [CHAT]   list the chats; continue one, by its number, title or id

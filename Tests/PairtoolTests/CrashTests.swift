@@ -17,38 +17,13 @@ import Testing
     /// Runs while a device pairs, and as many for each kind of command.
     private static let runs = (pairing: 50, command: 25)
 
-    /// Runs a host that dies by SIGKILL when `body` returns.
+    /// Runs a host of the project that dies by SIGKILL when `body` returns.
     func withDoomedHost<R: Sendable>(
         _ host: Sandbox,
         _ more: [String] = [],
         _ body: @escaping @Sendable (HostEvents, _ kill: @escaping @Sendable () throws -> Void) async throws -> R
     ) async throws -> R {
-        try await Subprocess.run(
-            .path(FilePath(BuiltTool.path)),
-            arguments: Arguments(
-                [
-                    "host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded", "--project",
-                    host.directory + "/garden",
-                ] + more
-            ),
-            environment: host.processEnvironment([:]),
-            input: .none,
-            output: .sequence,
-            error: .discarded
-        ) { process in
-            let events = HostEvents()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    // The last line of a killed process may be half a one.
-                    for try await line in process.standardOutput.strings() { try? await events.take(line) }
-                    await events.end()
-                }
-                let result = try await body(events) { try process.send(signal: .kill) }
-                try process.send(signal: .kill)
-                try await group.waitForAll()
-                return result
-            }
-        }.closureResult
+        try await PairtoolTests.withDoomedHost(host, ["--project", host.directory + "/garden"] + more, body)
     }
 
     /// Kills at a random moment while something is done.

@@ -13,33 +13,7 @@ import Testing
         _ arguments: [String] = [],
         _ body: @escaping @Sendable (HostEvents) async throws -> R
     ) async throws -> R {
-        let outcome = try await Subprocess.run(
-            .path(FilePath(BuiltTool.path)),
-            arguments: Arguments(
-                [
-                    "host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded", "--name", "Shed",
-                    "--project", user.directory,
-                ] + arguments
-            ),
-            environment: user.processEnvironment([:]),
-            input: .none,
-            output: .sequence,
-            error: .discarded
-        ) { process in
-            let events = HostEvents()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for try await line in process.standardOutput.strings() { try await events.take(line) }
-                    await events.end()
-                }
-                let result = try await body(events)
-                try process.send(signal: .interrupt)
-                try await group.waitForAll()
-                return result
-            }
-        }
-        #expect(outcome.terminationStatus == .exited(0), "a host that is told to end ends well")
-        return outcome.closureResult
+        try await withRunningHost(user, ["--name", "Shed", "--project", user.directory] + arguments, body)
     }
 
     @Test(

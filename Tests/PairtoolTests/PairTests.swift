@@ -182,15 +182,7 @@ import Testing
         script.hasChallenge = false
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
-                let result = await user.run(
-                    "pair",
-                    "--url",
-                    mac.endpointText,
-                    "--allow-legacy",
-                    "--code-stdin",
-                    "--json",
-                    stdin: "482913\n"
-                )
+                let result = await user.pairWithCode(mac.endpointText)
                 #expect(result.status == 7)
                 let reported = try result.errorCode
                 #expect(reported == "pairing.none_active")
@@ -226,15 +218,7 @@ import Testing
         script.completeAnswer = answer
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
-                let result = await user.run(
-                    "pair",
-                    "--url",
-                    mac.endpointText,
-                    "--allow-legacy",
-                    "--code-stdin",
-                    "--json",
-                    stdin: "482913\n"
-                )
+                let result = await user.pairWithCode(mac.endpointText)
                 #expect(result.status == 1)
                 let reported = try result.errorCode
                 #expect(reported == code)
@@ -255,20 +239,17 @@ import Testing
     @Test("A host that is off, another service on the port, and a public address each have their word")
     func noHost() async throws {
         try await Sandbox.with { user in
-            func pair(_ url: String) async -> Sandbox.Result {
-                await user.run("pair", "--url", url, "--allow-legacy", "--code-stdin", "--json", stdin: "482913\n")
-            }
             // Port 1 is in the range that is never handed out, and nothing listens there.
-            let off = await pair("127.0.0.1:1")
+            let off = await user.pairWithCode("127.0.0.1:1")
             #expect(off.status == 10)
             #expect(try off.errorCode == "pairing.unreachable")
-            let foreign = await pair("8.8.8.8")
+            let foreign = await user.pairWithCode("8.8.8.8")
             #expect(foreign.status == 2)
             #expect(foreign.err.contains("nothing was sent"))
             var script = FakeMacScript()
             script.faults = [FakeMacFault(.page(status: 200))]
             try await withFakeMac(script) { mac in
-                let other = await pair(mac.endpointText)
+                let other = await user.pairWithCode(mac.endpointText)
                 #expect(other.status == 10)
                 let reported = try other.errorCode
                 #expect(reported == "pairing.wrong_service")

@@ -13,6 +13,29 @@ func withRunningHost<R: Sendable>(
     environment: [String: String] = [:],
     _ body: @escaping @Sendable (HostEvents) async throws -> R
 ) async throws -> R {
+    let outcome = try await withHostProcess(host, arguments, environment, endedBy: .interrupt) { events, _ in
+        try await body(events)
+    }
+    #expect(outcome.status == .exited(0), "a host that is told to end ends well")
+    return outcome.result
+}
+
+/// Runs a host that dies by SIGKILL when `body` returns, or before.
+func withDoomedHost<R: Sendable>(
+    _ host: Sandbox,
+    _ arguments: [String],
+    _ body: @escaping @Sendable (HostEvents, _ kill: @escaping @Sendable () throws -> Void) async throws -> R
+) async throws -> R {
+    try await withHostProcess(host, arguments, [:], endedBy: .kill, body).result
+}
+
+private func withHostProcess<R: Sendable>(
+    _ host: Sandbox,
+    _ arguments: [String],
+    _ environment: [String: String],
+    endedBy signal: Signal,
+    _ body: @escaping @Sendable (HostEvents, _ end: @escaping @Sendable () throws -> Void) async throws -> R
+) async throws -> (status: TerminationStatus, result: R) {
     let outcome = try await Subprocess.run(
         .path(FilePath(BuiltTool.path)),
         arguments: Arguments(
@@ -26,17 +49,23 @@ func withRunningHost<R: Sendable>(
         let events = HostEvents()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                for try await line in process.standardOutput.strings() { try await events.take(line) }
+                for try await line in process.standardOutput.strings() {
+                    do {
+                        try await events.take(line)
+                    } catch  where signal == .kill {
+                        // The last line of a killed process may be half a one.
+                    }
+                }
                 await events.end()
             }
-            let result = try await body(events)
-            try process.send(signal: .interrupt)
+            let end: @Sendable () throws -> Void = { try process.send(signal: signal) }
+            let result = try await body(events, end)
+            try end()
             try await group.waitForAll()
             return result
         }
     }
-    #expect(outcome.terminationStatus == .exited(0), "a host that is told to end ends well")
-    return outcome.closureResult
+    return (outcome.terminationStatus, outcome.closureResult)
 }
 
 /// A host with one project, and a user of it.

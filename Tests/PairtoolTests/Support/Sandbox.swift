@@ -128,6 +128,11 @@ struct Sandbox: Sendable {
         return .custom(variables)
     }
 
+    /// Pairs with a host of v1 at an address, with the digits of a fake.
+    func pairWithCode(_ url: String) async -> Result {
+        await run("pair", "--url", url, "--allow-legacy", "--code-stdin", "--json", stdin: "482913\n")
+    }
+
     /// Pairs with a fake Mac, so that it is the default host.
     func pair(_ mac: FakeMac) async {
         let result = await run(

@@ -70,14 +70,15 @@ struct Output: Sendable {
         // The time is the same in every row.
         let origin = self.origin
         let parts = stride(from: 0, to: items.count, by: Self.rowsAtOnce).map { items[$0...].prefix(Self.rowsAtOnce) }
-        let lines = NIOLockedValueBox([String](repeating: "", count: parts.count))
+        let texts = NIOLockedValueBox([String](repeating: "", count: parts.count))
         DispatchQueue.concurrentPerform(iterations: parts.count) { index in
             // Making an encoder takes longer than what it does for a row.
             let encoder = CompanionJSON.encoder(sorted: true)
-            let text = parts[index].compactMap { dataLine($0, origin, encoder) }.joined()
-            lines.withLockedValue { $0[index] = text }
+            var text = ""
+            for row in parts[index] { text += dataLine(row, origin, encoder) ?? "" }
+            texts.withLockedValue { [text] in $0[index] = text }
         }
-        context.stdout.write(lines.withLockedValue { $0.joined() })
+        for text in texts.withLockedValue(\.self) { context.stdout.write(text) }
     }
 
     /// Writes a JSON object on a line of its own.
@@ -119,7 +120,9 @@ struct Output: Sendable {
 
     private func line(_ value: some Encodable, _ encoder: JSONEncoder) -> String? {
         guard let data = try? encoder.encode(value) else { return nil }
-        return TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
+        var line = TerminalText.json(String(decoding: data, as: UTF8.self))
+        line += "\n"
+        return line
     }
 
     /// Writes lines of data. The caller sanitises text from peers.

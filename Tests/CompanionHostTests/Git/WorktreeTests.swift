@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import GRDB
 import Identity
 import Testing
 
@@ -149,10 +150,10 @@ struct WorktreeTests {
         }
     }
 
-    @Test("A removal that is repeated has the same answer, and leaves the session that has begun since")
+    @Test("A removal that was cut off and is repeated has its answer, and leaves the session that has begun since")
     func repeated() async throws {
         try await TestRepository.with { repository in
-            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+            try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
                 let (chat, _) = try await begin(device, "true")
                 let health = try await device.get("/health").decoded(CompanionHealthResponse.self)
                 let command = try SignedCommand.make(
@@ -161,14 +162,24 @@ struct WorktreeTests {
                     key: device.keys,
                     now: health.serverTime ?? Date()
                 )
-                let first = try await device.send("POST", "/companion/command", body: command.body)
-                    .decoded(CommandResponse.self)
+                // As if the host ended behind the transaction that forgets the session: nothing more is written.
+                let database = host.server.administration.audit.database
+                try await database.write { database in
+                    try database.execute(
+                        sql: """
+                            CREATE TRIGGER cut BEFORE UPDATE ON seenCommand WHEN OLD.result <> CAST('null' AS BLOB)
+                            BEGIN SELECT RAISE(ABORT, 'cut off'); END
+                            """
+                    )
+                }
+                #expect(try await device.send("POST", "/companion/command", body: command.body).status == 503)
+                try await database.write { try $0.execute(sql: "DROP TRIGGER cut") }
                 _ = try await device.ask("true", chat)
                 let again = try await place(device, chat)
                 #expect(again.isWorktree)
-                let second = try await device.send("POST", "/companion/command", body: command.body)
+                let answer = try await device.send("POST", "/companion/command", body: command.body)
                     .decoded(CommandResponse.self)
-                #expect(second.result == first.result && second.replayed && !first.replayed)
+                #expect(answer.replayed && answer.result["session"]?["branch"]?.string?.hasPrefix("pairtool/") == true)
                 #expect(try await place(device, chat) == again)
             }
         }

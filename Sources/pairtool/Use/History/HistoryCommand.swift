@@ -153,9 +153,10 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                At a terminal, you are asked first. Nothing is removed at the hosts. Chats that exist only on this machine, such as those that you \
-                continued with agents of a Lumi host, are kept unless you add --kept-chats. A damaged history is \
-                replaced by an empty one; without --kept-chats, its file is moved away.
+                At a terminal, you are asked first, unless you add --yes. Nothing is removed at the hosts. Chats that \
+                exist only on this machine, such as those that you continued with agents of a Lumi host, are kept \
+                unless you add --kept-chats. A damaged history is replaced by an empty one; without --kept-chats, its \
+                file is moved away.
 
                 Examples:
                   pairtool history clear
@@ -186,10 +187,10 @@ struct HistoryCommand: AsyncParsableCommand {
             let output = options.output
             let cleared: HistoryHost?
             let stayed: Int
-            guard try await isConfirmed(output) else { return output.say("Nothing was removed.") }
             do {
                 (cleared, stayed) = try await clear(output)
             } catch let error as HistoryError where error.code == .damaged && host == nil {
+                try await confirm("the damaged history", output)
                 let path = HistoryStore.path(state: output.context.paths.state)
                 if keptChats {
                     try HistoryStore.removeFiles(path)
@@ -198,7 +199,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     let files = ["", "-wal", "-shm"].map { "'\(moved)\($0)'" }.joined(separator: " ")
                     output.say("The damaged history is now \(moved). If you do not need it: rm -f \(files)")
                 }
-                (cleared, stayed) = try await clear(output)
+                (cleared, stayed) = try await clear(output, isConfirmed: true)
             }
             let name = cleared.map { TerminalText.line($0.name) }
             output.result(Row(host: cleared?.id, keptChats: stayed), id: cleared?.id) {
@@ -214,22 +215,24 @@ struct HistoryCommand: AsyncParsableCommand {
             }
         }
 
-        /// Scripts are not asked.
-        private func isConfirmed(_ output: Output) async throws -> Bool {
-            guard !yes, output.context.canAsk else { return true }
-            let whose = host.map { " of \(TerminalText.line($0))" } ?? ""
+        /// Asks whether to remove something, before anything is removed. Without a terminal, nobody is asked.
+        private func confirm(_ what: String, _ output: Output) async throws {
+            guard !yes, output.context.canAsk else { return }
             let kept = keptChats ? ", with the chats that are only here" : ""
-            let question = "Remove the history\(whose) on this machine\(kept)?"
-            return try await Question(context: output.context).confirm(question)
+            let question = "Remove \(what) on this machine\(kept)?"
+            guard try await Question(context: output.context).confirm(question) else {
+                throw CommandError(.failed, "history.unconfirmed", "not confirmed; nothing was removed")
+            }
         }
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.
-        private func clear(_ output: Output) async throws -> (HistoryHost?, Int) {
+        private func clear(_ output: Output, isConfirmed: Bool = false) async throws -> (HistoryHost?, Int) {
             // Also those of which nothing was taken over yet.
             let paired = (try? PairedHostStore(directory: output.context.paths.data).load().hosts) ?? []
             return try await output.withHistoryStore { store in
                 await moveStored(of: paired, to: store, output)
                 guard let host else {
+                    if !isConfirmed { try await confirm("the history of all hosts", output) }
                     let stayed = try await store.clear(
                         hostIDs: try await store.hosts().map(\.id) + paired.map(\.id),
                         keptChats: keptChats,
@@ -238,6 +241,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     return (nil, stayed)
                 }
                 let found = try await store.host(host)
+                try await confirm("the history of \(TerminalText.line(found.name))", output)
                 let stayed = try await store.clear(
                     hostIDs: [found.id],
                     keptChats: keptChats,

@@ -1,5 +1,8 @@
+import CompanionClient
 import CompanionTestSupport
 import CompanionWire
+import FoundationEssentials
+import Identity
 import Testing
 
 @testable import pairtool
@@ -199,6 +202,61 @@ import Testing
             #expect(result.out.contains("You said: hello\nYou said: again\n"))
             #expect(result.err.contains("There is no command /nothing."))
             #expect(prompts(mac).map { $0.text.contains(#""model":"other""#) } == [false, true])
+        }
+    }
+
+    @Test("Ctrl-C while another turn of the chat is waited for sends nothing, and a prompt that was kept waits on")
+    func cancelBefore() async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                let words = ["send", "--new", "--project", "garden", "dig"]
+                let (_, first) = try await user.follow(words) { first in
+                    let turn = try await events.first("turn_started")
+                    let chat = try #require(turn["chatId"]?.string)
+                    for (options, words) in [([], "Stopped; nothing was sent."), (["--queue"], "The prompt waits as ")]
+                    {
+                        let (_, result) = try await user.follow(["send", chat, "more"] + options) { run in
+                            try await run.messages.has("Another pairtool uses this chat.")
+                            try run.interrupt()
+                        }
+                        #expect(result.status == 130 && result.err.contains(words), "\(result)")
+                        #expect(!result.err.contains("Asking the host"), "\(result)")
+                    }
+                    try first.interrupt()
+                }
+                #expect(first.status == 130)
+                #expect(try await user.run("outbox", "--json").json.map { $0["state"]?.string } == ["waiting"])
+            }
+        }
+    }
+
+    @Test("Whoever has a waiting prompt cancelled at the host has no other one sent", arguments: ["outbox", "send"])
+    func cancelWaiting(command: String) async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                let chat = try await user.run("new", "chat", "garden", "-q").out.trimmingWhitespace()
+                #expect(await user.run("chats").status == 0)
+                let host = try #require(try PairedHostStore(directory: user.data).load().hosts.first)
+                // As if the host had been away.
+                try OutboxStore(path: "\(user.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json").update {
+                    outbox in
+                    for prompt in ["one", "two"] {
+                        let added = outbox.add(prompt, in: "", allowedTools: nil, at: Date())
+                        outbox.change(added?.id ?? "") { ($0.chatID, $0.commandID) = (chat, UUID()) }
+                    }
+                }
+                let words = command == "outbox" ? ["outbox", "send"] : ["send", chat, "three"]
+                let (_, result) = try await user.follow(words) { run in
+                    _ = try await events.first("turn_started")
+                    try run.interrupt()
+                }
+                #expect(result.status == 130 && result.err.contains("Cancelled at the host."), "\(result)")
+                #expect(result.err.contains("This prompt was not sent.") == (command == "send"), "\(result)")
+                let waiting = try await user.run("outbox", "--json").json
+                #expect(waiting.map { $0["prompt"]?.string } == ["two"])
+            }
         }
     }
 

@@ -3,8 +3,11 @@ import CompanionWire
 import Identity
 import NIOConcurrencyHelpers
 
+/// The host has cancelled a turn, because the user wanted it.
+struct TurnCancelled: Error {}
+
 /// A prompt and its answer. The first Ctrl-C asks the host to cancel the turn, if hosts of its kind can; the next one
-/// stops waiting.
+/// stops waiting. So does one before the prompt is sent, or after the answer has ended.
 final class CancellableTurn: Sendable {
     private enum Event: Sendable {
         /// The host has begun the turn with this id.
@@ -20,65 +23,71 @@ final class CancellableTurn: Sendable {
         case notCancelled
     }
 
+    private struct State {
+        var (isRunning, hasRun, hasBegun, wasInterrupted) = (false, false, false, false)
+    }
+
     private let session: HostSession
     private let chatID: String
     private let events = AsyncStream.makeStream(of: Event.self)
-    private let wasPressed: NIOLockedValueBox<Bool>
+    private let state = NIOLockedValueBox(State())
 
     /// - Parameter chatID: Where the prompt goes.
     init(_ session: HostSession, chatID: String) {
         (self.session, self.chatID) = (session, chatID)
-        wasPressed = NIOLockedValueBox(session.offer.cancellation == nil)
     }
+
+    /// Whether the host may have the prompt.
+    var hasRun: Bool { state.withLockedValue(\.hasRun) }
+    /// Whether the host has given the turn an id.
+    var hasBegun: Bool { state.withLockedValue(\.hasBegun) }
+    /// Whether the user wanted the turn cancelled, whatever came of it.
+    var wasInterrupted: Bool { state.withLockedValue(\.wasInterrupted) }
 
     /// Takes a Ctrl-C.
     ///
     /// - Returns: Whether the user wants to stop waiting.
     func interrupt() -> Bool {
-        let isFirst = wasPressed.withLockedValue { pressed in
-            defer { pressed = true }
-            return !pressed
+        let canCancel = session.offer.cancellation != nil
+        let asks = state.withLockedValue { state in
+            guard canCancel, state.isRunning, !state.wasInterrupted else { return false }
+            state.wasInterrupted = true
+            return true
         }
-        if isFirst {
-            session.output.say(
-                "Asking the host to cancel the answer. Ctrl-C again stops waiting for it."
-            )
-            events.continuation.yield(.interrupted)
-        }
-        return !isFirst
+        guard asks else { return true }
+        session.output.say("Asking the host to cancel the answer. Ctrl-C again stops waiting for it.")
+        events.continuation.yield(.interrupted)
+        return false
     }
 
     /// The message after the user stopped waiting.
-    var stoppedWaiting: String {
+    var stopped: String {
+        guard hasRun else { return "Stopped; nothing was sent." }
         let stopped =
             session.offer.turns?.endsWithReader == true
             ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
         return "\(stopped): pairtool messages \(chatID.shortID)"
     }
 
-    /// Sends a prompt and shows the answer.
-    ///
-    /// - Returns: The conversation after the answer; nil if the host has cancelled it.
-    func send(_ prompt: String, in conversation: Conversation) async throws -> Conversation? {
-        try await run { begun in
-            var next = conversation
-            try await next.send(prompt, begun: begun)
-            return next
-        }
-    }
-
-    /// Runs a body that sends a prompt and shows the answer.
+    /// Runs a body that sends a prompt and shows the answer; once.
     ///
     /// - Parameter body: Calls its argument with the turn's id, if the host gives it one.
-    /// - Returns: nil if the host has cancelled it.
+    /// - Throws: ``TurnCancelled``, and what the body throws.
     func run<Answer: Sendable>(
         _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> Answer
-    ) async throws -> Answer? {
-        try await withThrowingTaskGroup(of: Part<Answer>.self) { group in
+    ) async throws -> Answer {
+        state.withLockedValue { ($0.isRunning, $0.hasRun) = (true, true) }
+        defer { state.withLockedValue { $0.isRunning = false } }
+        return try await withThrowingTaskGroup(of: Part<Answer>.self) { group in
             defer { group.cancelAll() }
-            group.addTask { [events] in
+            group.addTask { [state, events] in
                 do {
-                    return .answered(try await body { events.continuation.yield(.begun($0)) })
+                    return .answered(
+                        try await body { turnID in
+                            state.withLockedValue { $0.hasBegun = true }
+                            events.continuation.yield(.begun(turnID))
+                        }
+                    )
                 } catch {
                     return .failed(error)
                 }
@@ -89,7 +98,7 @@ final class CancellableTurn: Sendable {
                 // Ends the other part, unless it waits for the host.
                 events.continuation.finish()
                 switch part {
-                case .answered(let next): return next
+                case .answered(let answer): return answer
                 case .failed(let error): failure = error
                 case .cancelled: isCancelled = true
                 case .notCancelled: break
@@ -98,7 +107,7 @@ final class CancellableTurn: Sendable {
             // What else the host says about a cancelled turn is no news.
             if let failure, !isCancelled { throw failure }
             session.output.say("Cancelled at the host.")
-            return nil
+            throw TurnCancelled()
         }
     }
 

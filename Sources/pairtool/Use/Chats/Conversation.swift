@@ -127,14 +127,28 @@ struct Conversation: Sendable {
 
     /// Sends a prompt and shows the answer as it comes.
     ///
-    /// - Parameter begun: Called with the turn's id, if the host gives it one. Default: does nothing.
-    mutating func send(_ prompt: String, begun: (String) -> Void = { _ in }) async throws {
+    /// - Parameter turn: What can cancel it. Default: nothing can.
+    /// - Throws: ``TurnCancelled``, among others.
+    mutating func send(_ prompt: String, as turn: CancellableTurn? = nil) async throws {
         if !isPrepared { try await prepare(for: prompt) }
         isPrepared = false
-        try await run(prompt, begun: begun)
+        try await run(prompt, turn ?? CancellableTurn(session, chatID: chatID))
     }
 
-    private mutating func run(_ prompt: String, begun: (String) -> Void) async throws {
+    /// Sends a prompt and shows the answer as it comes.
+    ///
+    /// - Returns: The conversation after the answer; nil if the host has cancelled the turn.
+    func sending(_ prompt: String, as turn: CancellableTurn) async throws -> Conversation? {
+        var next = self
+        do {
+            try await next.send(prompt, as: turn)
+            return next
+        } catch is TurnCancelled {
+            return nil
+        }
+    }
+
+    private mutating func run(_ prompt: String, _ turn: CancellableTurn) async throws {
         let turns = try session.turns
         try await beforePrompt { try await turns.requireOwnPlace() }
         let request = TurnRequest(
@@ -147,7 +161,6 @@ struct Conversation: Sendable {
         )
         images = []
         let (session, chatID, known) = (session, chatID, toolsSeen)
-        let (allowedTools, deniesQuestions) = (allowedTools, deniesQuestions)
         let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
         (lastAnswer, toolsSeen) = try await notifier.watch(chat: title) {
             try await TurnLock.with(
@@ -162,42 +175,56 @@ struct Conversation: Sendable {
                     }
                 }
             ) {
-                var writer = TurnWriter(output: session.output, chatID: chatID, host: session.host)
-                var tools = known
-                defer { writer.endLine() }
-                let questions = TurnQuestions(session, allowedTools: allowedTools, deniesRest: deniesQuestions)
-                do {
-                    try await writer.run {
-                        try await questions.answering {
-                            for try await output in turns.turn(chatID: chatID, request) {
-                                if case .begun(let turnID) = output {
-                                    try LastTurns(context: session.context).remember(
-                                        turnID,
-                                        chatID: chatID,
-                                        host: session.host
-                                    )
-                                    begun(turnID)
-                                }
-                                if case .toolStart(let name, _) = output,
-                                    !tools.contains(where: { name.isSame(as: $0) })
-                                {
-                                    tools.append(name)
-                                }
-                                writer.write(output)
-                                if case .question(let notice) = output { questions.take(notice) }
-                            }
-                        }
-                    }
-                } catch let error as CompanionClientError where error.code == .streamInterrupted {
-                    var failure = CommandError(describing: error)
-                    failure.next = "check the chat before you send it again: pairtool messages \(chatID.shortID)"
-                    throw failure
+                try await turn.run { begun in
+                    try await Self.show(turns.turn(chatID: chatID, request), request, chatID, session, known, begun)
                 }
-                // A cancelled wait ends the loop without an error.
-                try Task.checkCancellation()
-                return (writer.answer, tools)
             }
         }
+    }
+
+    /// Shows a turn's output, and answers the agent's questions.
+    ///
+    /// - Returns: The answer, and the tools that were seen by now.
+    private static func show(
+        _ parts: TurnOutputs,
+        _ request: TurnRequest,
+        _ chatID: String,
+        _ session: HostSession,
+        _ known: [String],
+        _ begun: (String) -> Void
+    ) async throws -> (String, [String]) {
+        var writer = TurnWriter(output: session.output, chatID: chatID, host: session.host)
+        var tools = known
+        defer { writer.endLine() }
+        let questions = TurnQuestions(
+            session,
+            allowedTools: request.allowedTools,
+            deniesRest: request.deniesQuestions
+        )
+        do {
+            try await writer.run {
+                try await questions.answering {
+                    for try await output in parts {
+                        if case .begun(let turnID) = output {
+                            try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                            begun(turnID)
+                        }
+                        if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
+                            tools.append(name)
+                        }
+                        writer.write(output)
+                        if case .question(let notice) = output { questions.take(notice) }
+                    }
+                }
+            }
+        } catch let error as CompanionClientError where error.code == .streamInterrupted {
+            var failure = CommandError(describing: error)
+            failure.next = "check the chat before you send it again: pairtool messages \(chatID.shortID)"
+            throw failure
+        }
+        // A cancelled wait ends the loop without an error.
+        try Task.checkCancellation()
+        return (writer.answer, tools)
     }
 
     /// Runs what comes before a prompt is sent: if it fails, the host has not got the prompt.

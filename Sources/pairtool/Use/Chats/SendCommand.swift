@@ -100,18 +100,24 @@ struct SendCommand: AsyncParsableCommand {
                 isReached = true
                 var conversation = try await open(in: session)
                 conversation.images = pictures
-                try await conversation.prepare(for: prompt)
+                do {
+                    try await conversation.prepare(for: prompt)
+                } catch is CancellationError where !Task.isCancelled {
+                    // The user had a prompt cancelled that waited for the chat.
+                    session.output.say("This prompt was not sent.")
+                    throw ExitRequest(status: .interrupted)
+                }
                 if new { session.output.say("Chat \(conversation.chatID)") }
                 let turn = CancellableTurn(session, chatID: conversation.chatID)
                 do {
                     let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
                     let sent = try await Interrupts.shared.withHandler(handler) {
-                        try await turn.send(prompt, in: conversation)
+                        try await conversation.sending(prompt, as: turn)
                     }
                     guard let sent else { throw ExitRequest(status: .interrupted) }
                     conversation = sent
                 } catch  where Task.isCancelled {
-                    session.output.say(turn.stoppedWaiting)
+                    session.output.say(turn.stopped)
                     throw error
                 }
                 if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }

@@ -57,7 +57,8 @@ struct TurnNotifier: Sendable {
             if isLong { await show(.finished, chat: chat) }
             return result
         } catch {
-            if isLong, !Task.isCancelled, !(error is CancellationError) { await show(.error, chat: chat) }
+            let isStopped = Task.isCancelled || error is CancellationError || error is TurnCancelled
+            if isLong, !isStopped { await show(.error, chat: chat) }
             throw error
         }
     }

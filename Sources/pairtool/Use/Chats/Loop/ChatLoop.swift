@@ -69,6 +69,8 @@ struct ChatLoop {
             } catch let error as CommandError where error.code == "outbox.stuck" {
                 // The next prompt tries again.
                 session.output.report(error)
+            } catch is CancellationError where !Task.isCancelled {
+                // The user had a prompt cancelled, and not the chat.
             }
         }
         sayTitle()
@@ -126,7 +128,7 @@ struct ChatLoop {
     ///   - stopped: The message after it was stopped.
     ///   - interrupt: Called for each Ctrl-C. Returns whether to stop the operation.
     func run<R: Sendable>(
-        _ stopped: String,
+        _ stopped: @autoclosure () -> String,
         interrupt: @escaping @Sendable () -> Bool = { true },
         _ body: @escaping @Sendable () async throws -> R
     ) async throws -> Outcome<R> {
@@ -143,7 +145,7 @@ struct ChatLoop {
         case .success(let value): return .value(value)
         case .failure(let error):
             if error is CancellationError || task.isCancelled {
-                session.output.say(stopped)
+                session.output.say(stopped())
                 return .stopped
             }
             await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
@@ -199,7 +201,7 @@ extension ChatLoop {
         let allowed = conversation.allowedTools
         var unmade = conversation
         unmade.allowedTools = allowed.map { $0 + allowedOnce }
-        let made = try await run("Stopped; nothing was sent.") { [unmade] in
+        let made = try await run("Stopped; this prompt was not sent.") { [unmade] in
             var next = unmade
             try await next.prepare(for: prompt)
             return next
@@ -211,7 +213,8 @@ extension ChatLoop {
         last = SentPrompt(text: prompt, isUncertain: true)
         let begin = session.context.now()
         allowedOnce = []
-        let outcome = try await waitForAnswer(prompt)
+        let turn = CancellableTurn(session, chatID: conversation.chatID)
+        let outcome = try await waitForAnswer(prompt, turn)
         conversation.allowedTools = allowed
         switch outcome {
         case .value(let sent?):
@@ -229,6 +232,9 @@ extension ChatLoop {
             if isKept || error.isCertainlyNotSent { return isKept }
             // The host may get it yet, with what was allowed once.
             allowedOnce = []
+        case .stopped where !turn.hasRun:
+            (last, allowedOnce) = earlier
+            return false
         case .stopped, .failed: break
         }
         if !conversation.images.isEmpty {
@@ -282,10 +288,12 @@ extension ChatLoop {
     /// Sends a prompt and shows the answer.
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled it.
-    private func waitForAnswer(_ prompt: String) async throws -> Outcome<Conversation?> {
-        let (turn, conversation) = (CancellableTurn(session, chatID: conversation.chatID), conversation)
-        return try await run(stoppedWaiting, interrupt: { turn.interrupt() }) {
-            try await turn.send(prompt, in: conversation)
-        }
+    private func waitForAnswer(_ prompt: String, _ turn: CancellableTurn) async throws -> Outcome<Conversation?> {
+        let conversation = conversation
+        return try await run(
+            turn.hasRun ? stoppedWaiting : "Stopped; this prompt was not sent.",
+            interrupt: { turn.interrupt() },
+            { try await conversation.sending(prompt, as: turn) }
+        )
     }
 }

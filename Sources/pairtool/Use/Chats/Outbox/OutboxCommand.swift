@@ -140,7 +140,9 @@ struct OutboxSendCommand: AsyncParsableCommand {
         var failed: [ExitStatus] = []
         for target in waiting.map(\.host).unique {
             do {
-                failed += try await send(to: target, only: chosen?.prompt.id).failures
+                let outcome = try await send(to: target, only: chosen?.prompt.id)
+                failed += outcome.failures
+                if outcome.isCancelled { break }
             } catch {
                 try Task.checkCancellation()
                 let failure = CommandError(describing: error).adding("What waits for \(target.name) keeps waiting.")

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Identity
 import LocalState
+import NIOConcurrencyHelpers
 
 /// Sends the prompts that wait for a host: oldest first, each once.
 ///
@@ -23,6 +24,8 @@ struct OutboxSender {
     let session: HostSession
     let mode: Mode
     private let store: OutboxStore
+    /// Whether the user wanted a turn cancelled.
+    private let wasInterrupted = NIOLockedValueBox(false)
 
     init(_ session: HostSession, _ mode: Mode) {
         self.session = session
@@ -41,7 +44,7 @@ struct OutboxSender {
         var failures: [ExitStatus] = []
         /// The answer to the last prompt.
         var answer: String?
-        /// Whether the user had a prompt cancelled at the host. Nothing was sent after it.
+        /// Whether the user wanted a prompt cancelled at the host. Nothing was sent after it.
         var isCancelled: Bool { failures.contains(.interrupted) }
         /// The chats in which a prompt waits still: those behind it may not go out before it.
         fileprivate(set) var stuck: Set<ByteText> = []
@@ -80,9 +83,7 @@ struct OutboxSender {
                     if let key = next.newChatID, outcome.newChats[key] == nil { outcome.newChats[key] = chat }
                 }
             } catch is TurnLock.Taken {
-            } catch is Cancelled {
-                outcome.failures.append(.interrupted)
-                return outcome
+            } catch is TurnCancelled {
             } catch let error as CompanionClientError {
                 outcome.failures.append(CommandError(describing: error).status)
                 try settle(next, after: error)
@@ -90,6 +91,11 @@ struct OutboxSender {
                 outcome.failures.append(error.status)
                 try store.update { $0.refuse(next.id, because: error.message) }
                 output.report(error)
+            }
+            // Whoever wanted one cancelled wants no other one sent, whatever came of it.
+            guard !wasInterrupted.withLockedValue(\.self) else {
+                outcome.failures.append(.interrupted)
+                return outcome
             }
             // A chat has one turn at a time, and takes its prompts in their order.
             let now = try store.load().prompts.first { $0.id.isSame(as: next.id) }
@@ -134,22 +140,22 @@ struct OutboxSender {
         case .leaving: break
         }
         do {
-            return try await cancellable(chatID) { begun in
-                try await notifying(of: waiting) {
-                    try await TurnLock.with(
-                        chatID: chatID,
-                        host: session.host,
-                        output: output,
-                        waits: mode != .leaving,
-                        waitForEarlier: { earlier in
-                            let isFree = try await turns.waitForEarlierTurn(
-                                chatID: chatID,
-                                begun: earlier,
-                                waits: mode != .leaving
-                            ) { output.say($0) }
-                            guard isFree else { throw TurnLock.Taken() }
-                        }
-                    ) {
+            return try await notifying(of: waiting) {
+                try await TurnLock.with(
+                    chatID: chatID,
+                    host: session.host,
+                    output: output,
+                    waits: mode != .leaving,
+                    waitForEarlier: { begun in
+                        let isFree = try await turns.waitForEarlierTurn(
+                            chatID: chatID,
+                            begun: begun,
+                            waits: mode != .leaving
+                        ) { output.say($0) }
+                        guard isFree else { throw TurnLock.Taken() }
+                    }
+                ) {
+                    try await cancellable(chatID) { begun in
                         try await run(request, of: waiting, in: chatID, turns, begun)
                     }
                 }
@@ -162,9 +168,6 @@ struct OutboxSender {
         }
     }
 
-    /// The user had the turn cancelled at the host.
-    private struct Cancelled: Error {}
-
     /// Runs a turn that Ctrl-C cancels at the host, as in `pairtool send`, unless its answer is left to the host.
     private func cancellable(
         _ chatID: String,
@@ -173,10 +176,14 @@ struct OutboxSender {
         guard mode != .leaving else { return try await body { _ in } }
         let turn = CancellableTurn(session, chatID: chatID)
         let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
-        guard let answer = try await Interrupts.shared.withHandler(handler, { try await turn.run(body) }) else {
-            throw Cancelled()
+        do {
+            defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
+            return try await Interrupts.shared.withHandler(handler) { try await turn.run(body) }
+        } catch  where Task.isCancelled {
+            // What the host does not have yet is in the outbox.
+            if turn.hasBegun { output.say(turn.stopped) }
+            throw error
         }
-        return answer
     }
 
     /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.

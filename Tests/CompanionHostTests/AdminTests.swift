@@ -93,7 +93,7 @@ struct AdminTests {
                     #expect(answer.contains(#""code":"request.forbidden""#), "\(command): \(answer)")
                     #expect(
                         answer.contains(
-                            "An agent of this host asks for this, or a process that has ended: only you may."
+                            "An agent of this host asked for this, or a process that has ended. Only you may: "
                         ),
                         "\(answer)"
                     )

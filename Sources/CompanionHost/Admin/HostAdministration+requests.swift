@@ -26,7 +26,7 @@ extension HostAdministration {
         }
         return AdminResponse(
             error: .requestForbidden,
-            "An agent of this host asks for this, or a process that has ended: only you may. Use a terminal that the agent did not start."
+            "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
         )
     }
 

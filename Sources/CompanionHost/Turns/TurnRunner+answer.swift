@@ -178,8 +178,7 @@ extension TurnRunner {
             // The readers and the history get the end soon; the agent may need seconds to exit.
             self.end(job, as: ending, text: text, changed: changed)
             // Readers see the end only once it is stored, so a crash cannot take it back.
-            let isStored = (try? await job.feed.waitForEnd()) != nil
-            return isStored ? ending.state : .failed
+            return (try? await job.feed.waitForEnd()) ?? .failed
         }
     }
 

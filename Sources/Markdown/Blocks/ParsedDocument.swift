@@ -15,7 +15,7 @@ struct ParsedDocument: ~Copyable {
     private static let parsing = Mutex(())
 
     /// Takes memory for cmark's many small nodes, and clears it: glibc's calloc leaves out the thread's own cache. Of
-    /// malloc and memset the compiler would make calloc again. It is never changed, and never freed.
+    /// malloc and memset the compiler would make calloc again. Safe because it is never changed, and never freed.
     private nonisolated(unsafe) static let memory: UnsafeMutablePointer<cmark_mem> = {
         let memory = UnsafeMutablePointer<cmark_mem>.allocate(capacity: 1)
         memory.initialize(

@@ -164,7 +164,9 @@ struct HostsForgetCommand: AsyncParsableCommand {
             "Forgot \(TerminalText.line(forgotten.name))."
         }
         if forgotten.family.behavior.clients(of: forgotten).contains(where: { $0 is any DeviceManaging.Type }) {
-            output.say("Unless you revoked this device, \(forgotten.name) still lists it: remove it there.")
+            output.say(
+                "Unless you revoked this device, \(TerminalText.line(forgotten.name)) still lists it: remove it there."
+            )
         }
     }
 }

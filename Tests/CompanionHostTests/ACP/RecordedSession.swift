@@ -2,14 +2,13 @@ import Testing
 
 /// What an agent wrote for a prompt, and when it read a line: `initialize`, `session/new`, `session/prompt` and the answer to
 /// its question.
-struct RecordedSession: CustomTestStringConvertible, Sendable {
+struct RecordedSession: Sendable {
     var name: String
     /// An empty line is one that it read.
     var lines: [String]
     /// So many lines end with its question.
     var asked: Int
     var answer: String
-    var testDescription: String { name }
 
     /// Written by hand: it also replays what was said before, and thinks.
     static let written = RecordedSession(

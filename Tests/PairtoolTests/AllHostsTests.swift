@@ -199,6 +199,9 @@ import Testing
             let count = second.requests.count
             #expect(await user.run("send", "Pagination", "why?").status == 0)
             #expect(first.prompts == 1 && second.requests.count == count)
+            // A title that begins like this can be that host's alone: the other one has none.
+            let queued = await user.run("send", "Car", "later", "--queue")
+            #expect(queued.status == 0 && queued.err.contains("The prompt waits as "), "\(queued)")
             let missing = await user.run("send", "nothing", "why?", "--json")
             #expect(missing.status == 10 && missing.failed(with: "host.unreachable"), "\(missing)")
             let told = await user.run("send", "nothing", "why?")

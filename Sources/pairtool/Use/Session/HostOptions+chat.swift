@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import FoundationEssentials
 import History
 import Identity
 import LocalState
@@ -10,9 +11,16 @@ private struct FoundChat: Sendable {
     var id: String
     var title: String
 
-    /// Whether a word is its whole id or title.
+    /// Whether a word is its whole id, or as much of a UUID as lists show: other chats do not have that.
+    func hasID(_ word: String) -> Bool {
+        if id.isSame(as: word) { return true }
+        return UUID(uuidString: id) != nil && word.utf8.count >= id.shortID.utf8.count
+            && id.dropping(prefix: word, ignoringCase: true) != nil
+    }
+
+    /// Whether a word is its id or whole title.
     func isNamed(_ word: String) -> Bool {
-        id.isSame(as: word) || title.lowercased().isSame(as: word.lowercased())
+        hasID(word) || title.lowercased().isSame(as: word.lowercased())
     }
 }
 
@@ -32,7 +40,7 @@ extension HostOptions {
         let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
         guard hosts.count > 1 else { return self }
         let known = await KnownChats(of: hosts, output)
-        let sameID = known.chats.filter { $0.id.isSame(as: word) }
+        let sameID = known.chats.filter { $0.hasID(word) }
         let same = sameID.isEmpty ? known.chats.filter { $0.isNamed(word) } : sameID
         var asked = hosts
         if let first = same.first {
@@ -47,11 +55,15 @@ extension HostOptions {
         var candidates = same + chats
         if failures.contains(where: { !known.isListed($0.host) }) {
             // It may have a chat of the same title.
-            candidates.removeAll { !$0.id.isSame(as: word) }
-        } else if !failures.isEmpty {
-            // It may have had another chat since, whose title begins like this.
-            candidates.removeAll { !$0.isNamed(word) }
+            candidates.removeAll { !$0.hasID(word) }
+        } else {
+            // Another one may have had a chat since whose title begins like this.
+            candidates.removeAll { chat in
+                !chat.isNamed(word) && failures.contains { $0.host.id != chat.host.id }
+            }
         }
+        let fitting = UserWord(word).choose(among: candidates, ids: { [$0.id] }, names: { [$0.title] })
+        if !failures.isEmpty, fitting.isEmpty { candidates = [] }
         var errors = failures.map(\.error)
         var thrown: CommandError?
         if candidates.isEmpty, let worst = errors.firstIndex(where: { $0.status == errors.map(\.status).worst }) {

@@ -114,7 +114,8 @@ import Testing
     func command() async throws {
         try await withWaiting(["one", "two"], then: Self.away) { mac, user in
             let ids = try await ids(user)
-            #expect(await user.run("outbox", "show", ids[0]).out.contains("one"))
+            let shown = await user.run("outbox", "show", ids[0])
+            #expect(shown.out.contains("one") && shown.out.contains("tools    the agent asks"), "\(shown)")
             #expect(await user.run("outbox", "send").status == 10)
             #expect(try await states(user) == ["waiting", "waiting"])
             #expect(await user.run("outbox", "remove", ids[1]).status == 0)
@@ -366,7 +367,12 @@ import Testing
     @Test("A host that is forgotten takes its prompts with it")
     func forgotten() async throws {
         try await withWaiting(["secret plan"], then: Self.away) { mac, user in
-            #expect(await user.run("hosts", "forget", mac.endpointText).status == 0)
+            let words = ["hosts", "forget", mac.endpointText]
+            let kept = await user.run(words, stdin: "n\n", terminal: true)
+            #expect(kept.status == 1 && kept.err.contains("and 1 prompt for it that wait here? [y/N]"), "\(kept)")
+            #expect(try await states(user) == ["waiting"])
+            let forgotten = await user.run(words)
+            #expect(forgotten.status == 0 && forgotten.err.contains("Removed 1 prompt that waited for it."))
             #expect(try await states(user) == [])
             let left = try await user.shell("grep -r 'secret plan' data || true")
             #expect(left.out.isEmpty, "\(left)")

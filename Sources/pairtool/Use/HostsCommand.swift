@@ -137,8 +137,9 @@ struct HostsForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Forget a host.",
         discussion: """
-            Removes the record on this machine and the prompts that wait for the host. The host still lists this \
-            device: revoke it first, if you want it gone there too.
+            Removes the record on this machine, the host's part of the history, and the prompts that wait for it; at a \
+            terminal, you are asked first if there are any. The host still lists this device: revoke it first, if you \
+            want it gone there too.
 
             Examples:
               pairtool hosts forget Studio
@@ -148,10 +149,25 @@ struct HostsForgetCommand: AsyncParsableCommand {
 
     @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
     var host: String
+
+    @Flag(help: "Do not ask about prompts that wait.")
+    var yes = false
+
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let output = options.output
+        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
+        let chosen = try PairedHostSelection.select(host, in: hosts)
+        let outbox = try? chosen.family.behavior.outbox(of: chosen, context: output.context).load()
+        let waiting = outbox?.prompts.count ?? 0
+        let prompts = waiting == 1 ? "1 prompt" : "\(waiting) prompts"
+        if waiting > 0, !yes, output.context.canAsk {
+            let question = "Forget \(TerminalText.line(chosen.name)), and \(prompts) for it that wait here?"
+            guard try await Question(context: output.context).confirm(question) else {
+                throw CommandError(.failed, "host.unconfirmed", "not confirmed; nothing was removed")
+            }
+        }
         let forgotten = try HostsCommand.change(output) { hosts in
             let forgotten = try PairedHostSelection.select(host, in: hosts)
             hosts.forget(forgotten.id)
@@ -163,6 +179,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }
+        if waiting > 0 { output.say("Removed \(prompts) that waited for it.") }
         if forgotten.family.behavior.clients(of: forgotten).contains(where: { $0 is any DeviceManaging.Type }) {
             output.say(
                 "Unless you revoked this device, \(TerminalText.line(forgotten.name)) still lists it: remove it there."

@@ -88,7 +88,7 @@ struct OutboxShowCommand: AsyncParsableCommand {
             var lines = [
                 "id       \(row.id)", "state    \(row.state.rawValue)\(row.reason.map { ": \($0)" } ?? "")",
                 "host     \(row.hostName)", "chat     \(row.chatTitle ?? row.workingDirectory)",
-                "written  \(TimeText.ago(row.writtenAt, now: now))",
+                "written  \(TimeText.ago(row.writtenAt, now: now))", "tools    \(row.tools)",
             ].map(TerminalText.line)
             lines += ["", TerminalText.block(row.prompt)]
             return lines.joined(separator: "\n")

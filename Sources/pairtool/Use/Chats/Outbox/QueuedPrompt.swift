@@ -101,6 +101,10 @@ struct WaitingRow: Encodable {
     var chatId: String?
     var chatTitle: String?
     var prompt: String
+    /// The tools that the agent may use without asking; nil allows all.
+    var allowedTools: [String]?
+    /// Whether questions about other tools are answered with no.
+    var deniesQuestions: Bool?
     /// Why the host refused it.
     var reason: String?
 
@@ -114,7 +118,16 @@ struct WaitingRow: Encodable {
         chatId = waiting.chat
         chatTitle = waiting.chatTitle
         prompt = waiting.prompt
+        allowedTools = waiting.allowedTools
+        deniesQuestions = waiting.deniesQuestions
         reason = waiting.reason
+    }
+
+    /// For people: what the agent may do without asking.
+    var tools: String {
+        guard let allowedTools else { return "all are allowed" }
+        let others = deniesQuestions == true ? "questions are denied" : "the agent asks"
+        return allowedTools.isEmpty ? others : "\(allowedTools.joined(separator: ", ")) allowed; else \(others)"
     }
 }
 

@@ -94,7 +94,7 @@ struct SendCommand: AsyncParsableCommand {
         try await rendering.prepare(options)
         let host = new ? self.host : try await self.host.holding(chat: words[0], options)
         guard !queue else { return try await sendQueued(prompt, host) }
-        var isReached = false
+        var (isReached, isTold) = (false, false)
         do {
             try await host.withSession(options, isPlain: rendering.plain) { session in
                 isReached = true
@@ -104,6 +104,7 @@ struct SendCommand: AsyncParsableCommand {
                     try await conversation.prepare(for: prompt)
                 } catch is CancellationError where !Task.isCancelled {
                     // The user had a prompt cancelled that waited for the chat.
+                    isTold = true
                     session.output.say("This prompt was not sent.")
                     throw ExitRequest(status: .interrupted)
                 }
@@ -116,12 +117,16 @@ struct SendCommand: AsyncParsableCommand {
                     }
                     guard let sent else { throw ExitRequest(status: .interrupted) }
                     conversation = sent
-                } catch  where Task.isCancelled {
+                } catch  where Task.isCancelled || error is CancellationError {
+                    isTold = true
                     session.output.say(turn.stopped)
                     throw error
                 }
                 if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
             }
+        } catch  where Task.isCancelled && !isTold {
+            options.output.say("Stopped; nothing was sent.")
+            throw error
         } catch  where !isReached && !Task.isCancelled && HostOptions.isOutOfReach(error) {
             throw CommandError(describing: error).adding(
                 "Nothing was sent. To keep a prompt until its host is back: pairtool send --queue"
@@ -167,6 +172,9 @@ struct SendCommand: AsyncParsableCommand {
                     _ = try await keep($0)
                 }
                 guard isKnown else { throw error }
+            }
+            if kept == nil, Task.isCancelled {
+                options.output.say("Stopped; nothing was sent, and the prompt does not wait.")
             }
             guard let kept, try kept.isWaiting else { throw error }
             let output = options.output

@@ -63,7 +63,16 @@ struct OutboxSender {
             return try await sendAll(isWanted)
         }
         let notice = "Another pairtool sends what waits. Waiting for it."
-        return try await FileLock.with(lockPath, onWait: { output.say(notice) }) { _ in try await sendAll(isWanted) }
+        var hasLock = false
+        do {
+            return try await FileLock.with(lockPath, onWait: { output.say(notice) }) { _ in
+                hasLock = true
+                return try await sendAll(isWanted)
+            }
+        } catch  where Task.isCancelled && !hasLock {
+            output.say("Stopped; nothing was sent.")
+            throw error
+        }
     }
 
     private func sendAll(_ isWanted: (WaitingPrompt) -> Bool) async throws -> Outcome {
@@ -179,7 +188,7 @@ struct OutboxSender {
         do {
             defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
             return try await Interrupts.shared.withHandler(handler) { try await turn.run(body) }
-        } catch  where Task.isCancelled {
+        } catch  where Task.isCancelled || error is CancellationError {
             // What the host does not have yet is in the outbox.
             if turn.hasBegun { output.say(turn.stopped) }
             throw error

@@ -10,6 +10,8 @@ struct Question {
         let answer = try await context.drawing.pause {
             try await line(TerminalText.block(text) + " [y/N] ")
         }
+        // Ctrl-D leaves the cursor behind the question.
+        if answer == nil { context.stderr.write("\n") }
         return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
     }
 

@@ -101,13 +101,13 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 throw CommandError(
                     .nothingFound,
                     "approvals.none",
-                    "no request waits for a decision at \(approvals.place)",
+                    "no request waits for a decision at \(session.host.name)",
                     next: "pairtool approvals --watch"
                 )
             }
             show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, session.output) { $0 }
             if session.output.format == .text {
-                session.output.say("At \(approvals.place). Next: pairtool approvals show ID")
+                session.output.say(TerminalText.line("At \(session.host.name). Next: pairtool approvals show ID"))
             }
         }
 

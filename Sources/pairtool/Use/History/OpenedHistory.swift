@@ -45,7 +45,8 @@ extension HistoryStore {
             kind: "host",
             listing: "pairtool hosts",
             ids: { [$0.id] },
-            names: { [$0.name] }
+            names: { [$0.name] },
+            nobody: "the history has no"
         )
     }
 }

@@ -21,12 +21,10 @@ final class CancellableTurn: Sendable {
         case failed(any Error)
         case cancelled
         case notCancelled
-        /// Nobody can be asked.
-        case away
     }
 
     private struct State {
-        var (isRunning, hasRun, hasBegun, wasInterrupted, isAway) = (false, false, false, false, false)
+        var (isRunning, hasRun, hasBegun, wasInterrupted) = (false, false, false, false)
     }
 
     private let session: HostSession
@@ -65,21 +63,16 @@ final class CancellableTurn: Sendable {
     /// The message after the user stopped waiting.
     var stopped: String {
         guard hasRun else { return "Stopped; nothing was sent." }
-        let place = "pairtool messages \(chatID.shortID)"
-        guard !state.withLockedValue(\.isAway) else {
-            return "Stopped waiting. Once the host is back, see what has come of it: \(place)"
-        }
         let stopped =
             session.offer.turns?.endsWithReader == true
             ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
-        return "\(stopped): \(place)"
+        return "\(stopped): pairtool messages \(chatID.shortID)"
     }
 
     /// Runs a body that sends a prompt and shows the answer; once.
     ///
     /// - Parameter body: Calls its argument with the turn's id, if the host gives it one.
-    /// - Throws: ``TurnCancelled``; `CancellationError` if the user wanted that, and the host cannot be reached; what the
-    ///   body throws.
+    /// - Throws: ``TurnCancelled``, and what the body throws.
     func run<Answer: Sendable>(
         _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> Answer
     ) async throws -> Answer {
@@ -109,7 +102,6 @@ final class CancellableTurn: Sendable {
                 case .failed(let error): failure = error
                 case .cancelled: isCancelled = true
                 case .notCancelled: break
-                case .away: throw CancellationError()
                 }
             }
             // What else the host says about a cancelled turn is no news.
@@ -130,11 +122,6 @@ final class CancellableTurn: Sendable {
             do {
                 let state = try await session.cancellation.cancelTurn(chatID: chatID, turnID: turn)
                 if state == "cancelled" { return .cancelled }
-            } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
-                guard !Task.isCancelled else { break }
-                session.output.report(CommandError(describing: error.naming(session.host)))
-                state.withLockedValue { $0.isAway = true }
-                return .away
             } catch  where !Task.isCancelled {
                 await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
                 session.output.report(CommandError(describing: error))

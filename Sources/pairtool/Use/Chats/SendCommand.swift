@@ -117,7 +117,7 @@ struct SendCommand: AsyncParsableCommand {
                     }
                     guard let sent else { throw ExitRequest(status: .interrupted) }
                     conversation = sent
-                } catch  where Task.isCancelled || error is CancellationError {
+                } catch  where Task.isCancelled {
                     isTold = true
                     session.output.say(turn.stopped)
                     throw error

@@ -188,7 +188,7 @@ struct OutboxSender {
         do {
             defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
             return try await Interrupts.shared.withHandler(handler) { try await turn.run(body) }
-        } catch  where Task.isCancelled || error is CancellationError {
+        } catch  where Task.isCancelled {
             // What the host does not have yet is in the outbox.
             if turn.hasBegun { output.say(turn.stopped) }
             throw error

@@ -72,6 +72,20 @@ import Testing
         }
     }
 
+    @Test("The first answer that a new user gets is a list at the terminal, one entry on a row")
+    func firstAnswer() async throws {
+        try await withVerifiedHost { _, host, user in
+            _ = try host.file("garden/beans.txt", Array("Beans.\n".utf8))
+            try await user.atTerminal(["send", "--new", "list", "--allow-all-tools"]) { terminal in
+                try await terminal.shown("the list") { shown in
+                    let text = shown.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "")
+                    return text.contains("  README.md  27 B\n  beans.txt  7 B\n")
+                }
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
     @Test("With several hosts in sight the code goes to the named one only, and to none without a name")
     func severalHosts() async throws {
         try await withProject { host, user in

@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// Commands of their own processes, and the process that keeps a connection between them.
-@Suite(.timeLimit(.minutes(2))) struct HeldConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct HeldConnectionTests {
     private static let keep = ["PAIRTOOL_REMOTE_KEEP": "600"]
 
     /// Runs a body with a host and a user who has paired with it without keeping the connection; then ends a holder.

@@ -232,7 +232,7 @@ import Testing
                 until [ "$(ls -l /proc/$pid/fd | grep -c signalfd)" = 3 ]; do sleep 0.02; kill -0 $pid || break; done
                 kill -TERM $pid
                 tries=0
-                while kill -0 $pid && [ $tries != 100 ]; do sleep 0.1; tries=$((tries + 1)); done 2>/dev/null
+                while kill -0 $pid && [ $tries != 1200 ]; do sleep 0.1; tries=$((tries + 1)); done 2>/dev/null
                 kill -KILL $pid 2>/dev/null
                 wait $pid
                 echo $?

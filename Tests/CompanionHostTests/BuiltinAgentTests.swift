@@ -85,10 +85,10 @@ struct BuiltinAgentTests {
             #expect(try await host.ask("find `").answer == Self.code(["./```", "x ``` # no"]))
             #expect(try await host.ask("find # no").answer == Self.code(["x ``` # no"]))
             #expect(try await host.ask("search # no").answer == Self.code(["```:1: a ``` # no b"]))
-            let list = [".git/", "README.md  21 B", "Sources/", "```  14 B", "x ``` # no  0 B"]
+            let list = [".git/", "README.md  21 B", "Sources/", "```  15 B", "x ``` # no  0 B"]
             #expect(try await host.ask("list").answer == Self.code(list))
             try write("y", to: host.project + "/`` `` ``/y")
-            #expect(try await host.ask("tree `` `` ``").answer == Self.code(["./`` `` ``", "└── y"]))
+            #expect(try await host.ask(#"tree "`` `` ``""#).answer == Self.code(["./`` `` ``", "└── y"]))
         }
     }
 

@@ -68,10 +68,10 @@ def start(work: Path) -> None:
 
     # The cost of starting any process from here is in both. One look at a clock is coarse: means of many, in turn.
     theirs = ["zbarimg", "-q", str(ROOT / "samples/good.png")]
-    for words in (["--version"], ["hosts"], ["outbox"]):
+    for words in (["--version"], ["hosts"], ["chats", "--help"]):
         pairs = [(cpu([str(TOOL), *words]), cpu(theirs)) for _ in range(50)]
         ours, other = (statistics.mean(column) for column in zip(*pairs))
-        row(f"pairtool {words[0]}, CPU time", ms(ours), f"zbarimg of a clean PNG {ms(other)}", ours / other, "≤ 0.70",
+        row(f"pairtool {' '.join(words)}, CPU time", ms(ours), f"zbarimg of a clean PNG {ms(other)}", ours / other, "≤ 0.70",
             ours <= 0.7 * other)
 
 

@@ -186,7 +186,8 @@ let tests: [Target] = [
             .product(name: "X509", package: "swift-certificates"),
         ],
         path: "Tests/CompanionTestSupport",
-        swiftSettings: strict
+        // Hundreds of tests speak to its hosts, some about a hundred thousand messages.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
     .target(
         name: "TerminalScreen",
@@ -221,7 +222,8 @@ let tests: [Target] = [
     .testTarget(
         name: "QRCodecTests",
         dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec", "SeededNumbers"],
-        swiftSettings: strict,
+        // They draw photographs, pixel by pixel: unoptimised, most of their time.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))],
         linkerSettings: [.linkedLibrary("heif")]
     ),
     .testTarget(

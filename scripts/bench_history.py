@@ -101,14 +101,14 @@ def history(work: Path, row, tool: Path) -> None:
     (work / "llm").mkdir()
     subprocess.run([python, "-c", LLM, work / "llm/logs.db", work / "texts"], check=True)
 
-    for name, words, quoted, goal in (("word", WORD, WORD, 0.05), ("phrase", PHRASE, f'"{PHRASE}"', 0.1)):
+    for name, words, quoted in (("word", WORD, WORD), ("phrase", PHRASE, f'"{PHRASE}"')):
         ours = median([tool, "search", quoted, "--limit", "20", "--json"], env)
         match = f"SELECT text FROM messageText WHERE messageText MATCH '\"{words}\"' ORDER BY rank LIMIT 20"
         plain = median(["sqlite3", "-readonly", file, match], env)
         other = median([llm, "logs", "-q", quoted, "-n", "20", "--json"], env)
-        row(f"search 1,000,000 messages, a {name}", f"{ours * 1000:.1f} ms", f"sqlite3 {plain * 1000:.1f} ms", ours / plain,
-            f"≤ {goal * 1000:.0f} ms", ours <= goal)
-        row("…", f"{ours * 1000:.1f} ms", f"llm logs -q {other * 1000:.1f} ms", ours / other, "reported")
+        row(f"search 1,000,000 messages, a {name}", f"{ours * 1000:.1f} ms", f"llm logs -q {other * 1000:.1f} ms",
+            ours / other, "≤ 0.10", ours <= other / 10)
+        row("…", f"{ours * 1000:.1f} ms", f"sqlite3 {plain * 1000:.1f} ms", ours / plain, "reported")
     row("its index", f"{index / 1e6:.0f} MB", f"the texts {size / 1e6:.0f} MB", index / size, "≤ 0.60",
         index <= 0.6 * size)
     # The whole command: start, hosts, projects, chats, output.
@@ -117,4 +117,4 @@ def history(work: Path, row, tool: Path) -> None:
         chats = median([tool, "chats", "--offline", *ours], env)
         plain = median(["sqlite3", "-readonly", theirs, file, listing], env)
         row(f"10,000 chats without the host, {name}", f"{chats * 1000:.1f} ms", f"sqlite3 {theirs} {plain * 1000:.1f} ms",
-            chats / plain, "≤ 50 ms", chats <= 0.05)
+            chats / plain, "≤ 6.00", chats <= 6 * plain)

@@ -25,13 +25,13 @@ import Testing
                     timeouts: .init(
                         connect: .seconds(60),
                         request: .seconds(120),
-                        idle: .seconds(40),
+                        // By the time of v1, it would not be noticed within this test.
+                        idle: .seconds(3600),
                         silence: .seconds(2)
                     ),
                     retries: .init(count: 8, firstWait: .milliseconds(1), longestWait: .milliseconds(2))
                 )
                 let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(relay.port)"))
-                let start = ContinuousClock.now
                 let text = try await CompanionAPIClient.withClient(
                     endpoint: endpoint,
                     security: .pinned(PinnedCertificate(der: host.certificate.der)),
@@ -48,7 +48,6 @@ import Testing
                     return text
                 }
                 #expect(text == "one two")
-                #expect(ContinuousClock.now - start < .seconds(40), "by the silence, not by the time of v1")
                 // A busy machine may be silent for as long, too.
                 let asked = host.requests.map { $0.header("Last-Event-ID") }
                 #expect(asked.count > 1 && asked[0] == nil && asked.dropFirst().allSatisfy { $0 == "1" }, "\(asked)")

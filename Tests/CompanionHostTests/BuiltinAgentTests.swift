@@ -38,7 +38,7 @@ struct BuiltinAgentTests {
     }
 
     @Test(
-        "It lists, draws trees, finds, searches and shows",
+        "It lists, draws trees, finds, searches and shows, in blocks of code",
         arguments: [
             ("list", [".git/", "README.md  21 B", "Sources/"]),
             ("list Sources", ["deep/", "main.swift  30 B"]),
@@ -65,11 +65,39 @@ struct BuiltinAgentTests {
     func explores(prompt: String, lines: [String]) async throws {
         try await withProject { host in
             let reply = try await host.ask(prompt)
-            #expect(reply.answer == lines.joined(separator: "\n") + "\n")
+            #expect(reply.answer == (lines == ["No match."] ? "No match.\n" : Self.code(lines)))
             guard case .toolStart(_, let id) = reply.frames.first,
                 case .toolComplete(_, id, let success, _) = reply.frames.dropLast().last
             else { throw TestFailure(reply.body) }
             #expect(success && reply.frames.last == .done)
+        }
+    }
+
+    private static func code(_ lines: [String]) -> String {
+        "```\n" + lines.joined(separator: "\n") + "\n```\n"
+    }
+
+    @Test("Names and lines of files can neither end the block of code nor begin a line")
+    func blocks() async throws {
+        try await withProject { host in
+            try write("a\r```\r# no\u{2028}b\n", to: host.project + "/```")
+            try write("", to: host.project + "/x\n```\n# no")
+            #expect(try await host.ask("find `").answer == Self.code(["./```", "x ``` # no"]))
+            #expect(try await host.ask("find # no").answer == Self.code(["x ``` # no"]))
+            #expect(try await host.ask("search # no").answer == Self.code(["```:1: a ``` # no b"]))
+            let list = [".git/", "README.md  21 B", "Sources/", "```  15 B", "x ``` # no  0 B"]
+            #expect(try await host.ask("list").answer == Self.code(list))
+            try write("y", to: host.project + "/`` `` ``/y")
+            #expect(try await host.ask(#"tree "`` `` ``""#).answer == Self.code(["./`` `` ``", "└── y"]))
+        }
+    }
+
+    @Test("Words about what is left out stand below the block of code")
+    func words() async throws {
+        try await withProject { host in
+            for index in 0..<501 { try write("", to: host.project + "/many/\(index)") }
+            #expect(try await host.ask("list many").answer.hasSuffix("  0 B\n```\n… and 1 more\n"))
+            #expect(try await host.ask("what is this?").answer.contains("```") == false)
         }
     }
 
@@ -104,7 +132,7 @@ struct BuiltinAgentTests {
         try await withProject { host in
             try link("Sources/deep", at: host.project + "/inside")
             try link("../secret.txt", at: host.project + "/outside")
-            #expect(try await host.ask("show inside/er/file.txt").answer == "    1  x\n")
+            #expect(try await host.ask("show inside/er/file.txt").answer == Self.code(["    1  x"]))
             let outside = try await host.ask("show outside").answer
             #expect(outside == "`outside` leads out of the project, by a symbolic link.\n")
         }
@@ -128,7 +156,7 @@ struct BuiltinAgentTests {
     func literalSearch() async throws {
         try await withProject { host in
             try write("aaa\nlet r = /(a*)*b/\n", to: host.project + "/a.txt")
-            #expect(try await host.ask("search /(a*)*b/").answer == "a.txt:2: let r = /(a*)*b/\n")
+            #expect(try await host.ask("search /(a*)*b/").answer == Self.code(["a.txt:2: let r = /(a*)*b/"]))
             #expect(try await host.ask("search a*a").answer == "No match.\n")
         }
     }
@@ -189,6 +217,7 @@ struct BuiltinAgentTests {
                 try await shell(script)
                 let reply = try await host.ask("log 1")
                 #expect(reply.answer.contains("Second one") && !reply.answer.contains("First one"))
+                #expect(reply.answer.hasPrefix("```\n") && reply.answer.hasSuffix("Second one\n```\n"))
                 #expect(!FileManager.default.fileExists(atPath: directory + "/pwned"))
             }
         }

@@ -27,7 +27,7 @@ struct ContinueTests {
                 reply.body == """
                     data: {"type":"tool_start","toolName":"read_file","toolCallID":"call-1"}
 
-                    data: {"type":"text","text":"    2  two\\n"}
+                    data: {"type":"text","text":"```\\n    2  two\\n```\\n"}
 
                     data: {"type":"tool_complete","toolName":"read_file","toolCallID":"call-1","success":true,\
                     "details":"file.txt: lines 2-2 of 2"}
@@ -39,7 +39,7 @@ struct ContinueTests {
 
                     """
             )
-            #expect(try await messages(host, chat: "c").map(\.text) == ["show file.txt:2", "    2  two\n"])
+            #expect(try await messages(host, chat: "c").map(\.text) == ["show file.txt:2", "```\n    2  two\n```\n"])
         }
     }
 
@@ -96,7 +96,7 @@ struct ContinueTests {
                 #expect(try await messages(host).isEmpty)
                 for path in [directory + "/project/sub", directory + "/project/./sub/", directory + "/door"] {
                     let reply = try await host.ask("list", path: path)
-                    #expect(reply.answer == "file.txt  6 B\n", "\(path)")
+                    #expect(reply.answer == "```\nfile.txt  6 B\n```\n", "\(path)")
                 }
             }
         }

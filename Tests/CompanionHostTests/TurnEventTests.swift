@@ -57,7 +57,7 @@ struct TurnEventTests {
                     data: {"type":"tool_start","toolName":"read_file","toolCallID":"call-1"}
 
                     id: 2
-                    data: {"type":"text","text":"    2  two\\n"}
+                    data: {"type":"text","text":"```\\n    2  two\\n```\\n"}
 
                     id: 3
                     data: {"type":"tool_complete","toolName":"read_file","toolCallID":"call-1","success":true,\

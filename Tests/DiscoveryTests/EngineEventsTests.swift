@@ -3,7 +3,7 @@ import Testing
 
 @testable import Discovery
 
-@Suite(.timeLimit(.minutes(1))) struct EngineEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct EngineEventsTests {
     @Test("What an instance resolves to goes ahead of what else waits; otherwise they come in order, and all of them")
     func order() async {
         let events = EngineEvents()

@@ -4,13 +4,13 @@ import Dispatch
 import Testing
 
 /// Addresses of machines by their mDNS names.
-@Suite(.serialized) struct HostNameQueryTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostNameQueryTests {
     @Test("The address that a machine gives for its name is found")
     func answered() async throws {
         // The peer answers questions that hold the label of its type.
         let type = try #require(ServiceType("_raw-name._tcp"))
         try await RawResponder.run(type, .init(instance: Array("x".utf8), target: "_raw-name")) {
-            #expect(await Self.addresses("_raw-name.local").map(\.description) == ["127.0.0.1"])
+            #expect(await Self.addresses("_raw-name.local", limit: .seconds(60)).map(\.description) == ["127.0.0.1"])
         }
     }
 
@@ -19,16 +19,14 @@ import Testing
         arguments: ["nobody-has-this.local", "", "a..local"]
     )
     func unanswered(name: String) async {
-        let start = ContinuousClock.now
-        #expect(await Self.addresses(name).isEmpty)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(await Self.addresses(name, limit: .milliseconds(600)).isEmpty)
     }
 
-    private static func addresses(_ name: String) async -> [IPAddress] {
+    private static func addresses(_ name: String, limit: Duration) async -> [IPAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(
-                    returning: HostNameQuery.addresses(of: name, interface: "lo", limit: .milliseconds(600))
+                    returning: HostNameQuery.addresses(of: name, interface: "lo", limit: limit)
                 )
             }
         }

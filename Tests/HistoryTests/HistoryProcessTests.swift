@@ -89,11 +89,15 @@ struct HistoryProcessTests {
         let (archive, messages) = (history.directory + "/archive.jsonl", 1200)
         var dice = Dice(seed: 2)
         var cut = 0
-        for round in 0..<100 {
-            let lines = Self.archive(chat: "c\(round)", messages: messages)
-            let encoder = CompanionJSON.encoder()
-            let text = try lines.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
-            try Data(text.utf8).write(to: URL(filePath: archive))
+        let encoder = CompanionJSON.encoder()
+        let messageLines = try Self.messages(messages).map {
+            String(decoding: try encoder.encode($0), as: UTF8.self) + "\n"
+        }.joined()
+        for round in 0..<50 {
+            let head = Self.head(chat: "c\(round)")
+            let lines = head + Self.messages(messages)
+            let headLines = try head.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
+            try Data((headLines + messageLines).utf8).write(to: URL(filePath: archive))
             let writer = try Writer(history.path, "import", archive)
             // All lines are read twice, first to check them.
             _ = writer.read(lines.count / 100 + dice.roll(lines.count / 100))
@@ -119,7 +123,7 @@ struct HistoryProcessTests {
         let (old, new) = (4500, 20)
         var dice = Dice(seed: 3)
         var cut = 0
-        for round in 0..<30 {
+        for round in 0..<20 {
             let chat = "c\(round)"
             for (number, age) in [(0, 2), (old, 0)] {
                 try await history.store.keep(
@@ -141,7 +145,7 @@ struct HistoryProcessTests {
             let writer = try Writer(history.path, "prune")
             // At a number of messages, or in what comes behind the last one.
             let limit = new + dice.roll(old)
-            while try await history.numbers(inChat: chat).count > limit {}
+            while try await history.count(inChat: chat) > limit {}
             for _ in 0..<dice.roll(2000) { sched_yield() }
             writer.end()
             let there = try await history.numbers(inChat: chat)
@@ -164,17 +168,21 @@ struct HistoryProcessTests {
         }
     }
 
-    private static func archive(chat: String, messages: Int) -> [HistoryArchive.Line] {
+    /// The lines of an archive before the messages of its one chat.
+    private static func head(chat: String) -> [HistoryArchive.Line] {
         [
             HistoryArchive.line(.archive) { $0.version = 1 },
             HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) },
             HistoryArchive.line(.chat) { ($0.id, $0.projectId, $0.title) = (chat, "p", "Plans") },
         ]
-            + (0..<messages).map { number in
-                HistoryArchive.line(.message) {
-                    ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number)
-                }
+    }
+
+    private static func messages(_ count: Int) -> [HistoryArchive.Line] {
+        (0..<count).map { number in
+            HistoryArchive.line(.message) {
+                ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number)
             }
+        }
     }
 
     @Test("Two that write at once lose nothing")

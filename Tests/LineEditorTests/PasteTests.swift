@@ -53,19 +53,15 @@ struct PasteTests {
         #expect(whole.shown == "bcd|")
     }
 
-    @Test("A large paste is shown abbreviated, moved over in one step, and sent in full")
+    @Test("A large paste is shown abbreviated, moved over in one step, and sent in full", .timeLimit(.minutes(5)))
     func large() {
         let line = "0123456789 the quick brown fox\n"
         let text = String(repeating: line, count: 10_000_000 / line.utf8.count)
         var state = LineState()
         let bytes = Array(("see " + Bytes.paste(text) + " there").utf8)
-        let clock = ContinuousClock()
-        let time = clock.measure {
-            for start in stride(from: 0, to: bytes.count, by: 4095) {
-                state.type(Array(bytes[start..<min(start + 4095, bytes.count)]))
-            }
+        for start in stride(from: 0, to: bytes.count, by: 4095) {
+            state.type(Array(bytes[start..<min(start + 4095, bytes.count)]))
         }
-        #expect(time < .seconds(30))
         #expect(state.buffer.position.count == 4 + 1 + 6)
         let layout = LineLayout(prompt: "> ", buffer: state.buffer, columns: 80, rule: testRule)
         #expect(layout.rows.map(\.text) == ["> see [pasted 322581 lines, 9999 kB] there"])

@@ -111,6 +111,19 @@ struct ScreenTests {
         #expect(Self.shown("a \t b  \n") == "a b")
     }
 
+    @Test("A line end within a paragraph, a quote or an item stays one, and a line that is too long is wrapped")
+    func lineEnds() {
+        let tree = ".\n├── README.md\n└── Sources/\n    └── main.swift"
+        #expect(Self.shown(tree) == ".\n├── README.md\n└── Sources/\n└── main.swift")
+        #expect(Self.shown("a *b*\nc `d`\r\ne") == "a b\nc d\ne")
+        #expect(Self.shown("> a\n> b\nc\n\n- d\n  e\nf\n- g") == "│ a\n│ b\n│ c\n\n• d\n  e\n  f\n• g")
+        #expect(Self.shown("aaa bbb ccc\nddd eee", columns: 7) == "aaa bbb\nccc\nddd eee")
+        #expect(Self.shown("a  \nb\\\nc<br>\nd") == "a\nb\nc\nd")
+        #expect(Self.shown("*a\nb* [c\nd](http://e) `f\ng`") == "a\nb c\nd (http://e) f g")
+        let link = Self.shown("[c\nd](http://e)", links: true)
+        #expect(link.contains("‹http://e›‹4›c‹0›‹/›\n‹http://e›‹4›d"), "\(link)")
+    }
+
     @Test("Entities cannot bring in what sanitising has kept out")
     func entities() {
         #expect(Self.shown("a&#27;[31m&#x202E;b&NewLine;c&#8203;&#0;") == "a␛[31m\u{FFFD}b c\u{FFFD}\u{FFFD}")
@@ -142,7 +155,7 @@ struct ScreenTests {
     func notes() {
         #expect(Self.shown("[Note]: two words") == "[Note]: two words")
         #expect(Self.shown("[Note]: two words\n\nSee [Note].") == "[Note]: two words\n\nSee [Note].")
-        #expect(Self.shown("[a]: two words\n[b]: c\n\n[b]") == "[a]: two words [b]: c\n\n[b]")
+        #expect(Self.shown("[a]: two words\n[b]: c\n\n[b]") == "[a]: two words\n[b]: c\n\n[b]")
         #expect(Self.shown("[a]: b\n[Note]: two words\n\n[a]") == "[Note]: two words\n\na (b)")
     }
 

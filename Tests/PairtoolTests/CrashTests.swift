@@ -13,9 +13,9 @@ import Testing
 /// between.
 ///
 /// The moments are random, from the first byte to well after the last: over the runs they fall into every step.
-@Suite(.serialized) struct CrashTests {
+@Suite struct CrashTests {
     /// Runs while a device pairs, and as many for each kind of command.
-    private static let runs = (pairing: 50, command: 25)
+    private static let runs = (pairing: 30, command: 20)
 
     /// Runs a host of the project that dies by SIGKILL when `body` returns.
     func withDoomedHost<R: Sendable>(

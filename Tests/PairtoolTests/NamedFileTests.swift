@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// Files that the user names: to be read, and to be written to.
-@Suite(.timeLimit(.minutes(3))) struct NamedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct NamedFileTests {
     private static let good =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 
@@ -232,7 +232,7 @@ import Testing
                 until [ "$(ls -l /proc/$pid/fd | grep -c signalfd)" = 3 ]; do sleep 0.02; kill -0 $pid || break; done
                 kill -TERM $pid
                 tries=0
-                while kill -0 $pid && [ $tries != 100 ]; do sleep 0.1; tries=$((tries + 1)); done 2>/dev/null
+                while kill -0 $pid && [ $tries != 1200 ]; do sleep 0.1; tries=$((tries + 1)); done 2>/dev/null
                 kill -KILL $pid 2>/dev/null
                 wait $pid
                 echo $?

@@ -32,8 +32,7 @@ struct InlineText {
         }
     }
 
-    /// A paragraph in which nothing is markup (``isPlain(_:)``). Two blanks at the end of a line break it, as they do in
-    /// CommonMark (6.9); those at the end of the paragraph do not count.
+    /// A paragraph in which nothing is markup (``isPlain(_:)``). Its lines stay lines: see ``addLineEnd()``.
     ///
     /// - Parameter paragraph: Its lines, each with its end.
     static func ofPlain(_ paragraph: [UInt8], options: MarkdownOptions, palette: Palette) -> StyledText {
@@ -47,10 +46,7 @@ struct InlineText {
                 while first < last, isBlank(bytes[first]) { first += 1 }
                 while first < last, isBlank(bytes[last - 1]) { last -= 1 }
                 inline.add(UnsafeBufferPointer(rebasing: bytes[first..<last]))
-                if end + 1 < bytes.count {
-                    let isBreak = end - last >= 2 && bytes[end - 1] == 0x20 && bytes[end - 2] == 0x20
-                    if isBreak { inline.text.append(UInt8(ascii: "\n"), .plain) } else { inline.addBlank() }
-                }
+                if end + 1 < bytes.count { inline.addLineEnd() }
                 begin = end + 1
             }
         }
@@ -70,7 +66,7 @@ struct InlineText {
     private mutating func add(_ node: MarkdownNode, begins: Bool) {
         switch node.kind {
         case .text: node.withLiteral { add($0) }
-        case .softBreak: addBlank()
+        case .softBreak: addLineEnd()
         case .lineBreak: text.append(UInt8(ascii: "\n"), .plain)
         case .inlineCode: addCode(node)
         case .inlineHTML: addHTML(node)
@@ -85,6 +81,13 @@ struct InlineText {
 
     private mutating func change(_ added: TextStyle, _ begins: Bool) {
         if begins { styles.append(style + added) } else if styles.count > 1 { styles.removeLast() }
+    }
+
+    /// Adds the end of a line within a paragraph, which CommonMark allows to show as a blank or as it is (6.10): agents
+    /// write listings and verses that way, and a line that is too long is wrapped in any case.
+    private mutating func addLineEnd() {
+        guard let last = text.bytes.last, last != UInt8(ascii: "\n") else { return }
+        text.append(UInt8(ascii: "\n"), .plain)
     }
 
     /// Several blanks count as one, as in HTML.

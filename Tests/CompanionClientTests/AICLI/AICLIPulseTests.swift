@@ -27,7 +27,7 @@ import Testing
 
     @Test(
         "A server that falls silent is left, and its session gone on with over a new connection",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(5))
     )
     func fallsSilent() async throws {
         let turn = FakeAICLITurn([

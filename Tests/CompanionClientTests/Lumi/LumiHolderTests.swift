@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("A connection that is kept", .timeLimit(.minutes(1))) struct LumiHolderTests {
+@Suite("A connection that is kept", .timeLimit(.minutes(5))) struct LumiHolderTests {
     /// Asks the holder behind a socket in the name of a user.
     ///
     /// - Returns: How many bytes it answers with.

@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// Commands of their own processes, and the process that keeps a connection between them.
-@Suite(.timeLimit(.minutes(2))) struct HeldConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct HeldConnectionTests {
     private static let keep = ["PAIRTOOL_REMOTE_KEEP": "600"]
 
     /// Runs a body with a host and a user who has paired with it without keeping the connection; then ends a holder.
@@ -89,9 +89,8 @@ import Testing
             #expect(status.permissions == 0o600 && status.owner == geteuid())
             #expect(getsid(process) == process && getsid(0) != process)
             // It may not have noticed yet that the last command has ended.
-            let limit = ContinuousClock.now + .seconds(60)
             var files = try Self.openFiles(of: process)
-            while files.values.count(where: { $0.hasPrefix("socket:") }) > 2, ContinuousClock.now < limit {
+            while files.values.count(where: { $0.hasPrefix("socket:") }) > 2 {
                 await Task.yield()
                 files = try Self.openFiles(of: process)
             }

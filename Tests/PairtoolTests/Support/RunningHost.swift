@@ -122,8 +122,11 @@ actor HostEvents {
         _ what: String,
         where condition: @Sendable ([String: JSONValue]) -> Bool
     ) async throws -> [String: JSONValue] {
+        // Lines do not change: each is looked at once.
+        var next = 0
         while true {
-            if let event = events.first(where: condition) { return event }
+            if let found = events[next...].firstIndex(where: condition) { return events[found] }
+            next = events.count
             guard !hasEnded else { throw Missing(name: what, seen: events.compactMap(Self.name)) }
             await withCheckedContinuation { waiting.append($0) }
         }

@@ -12,7 +12,7 @@ import Testing
 @testable import pairtool
 
 /// An answer at a terminal, while it comes.
-@Suite(.timeLimit(.minutes(1))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct AnswerTests {
     /// A terminal, and a clock that goes on when the test says so.
     private final class Window: TextSink {
         let screen: NIOLockedValueBox<TerminalScreen>
@@ -81,12 +81,12 @@ import Testing
         writer.write(.text("Water\n    them"))
         #expect(
             window.shown
-                == "Beds\n\nThey are dry.\n⚙ read_file done: beds.md\n\nWater them\n\n⠴ 6 s · reading · 1234 tokens"
+                == "Beds\n\nThey are dry.\n⚙ read_file done: beds.md\n\nWater\nthem\n\n⠴ 6 s · reading · 1234 tokens"
         )
         writer.write(end("whatever"))
         #expect(
             window.shown
-                == "Beds\n\nThey are dry.\n⚙ read_file done: beds.md\n\nWater them\n6 s · tools: read_file · 1234 tokens"
+                == "Beds\n\nThey are dry.\n⚙ read_file done: beds.md\n\nWater\nthem\n6 s · tools: read_file · 1234 tokens"
         )
         #expect(window.faults == [])
         #expect(writer.answer == "whatever")

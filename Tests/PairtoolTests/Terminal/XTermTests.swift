@@ -10,7 +10,7 @@ import Testing
 /// A terminal as people have it, with the font that Debian brings: what it shows is read by somebody else's reader.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(5)),
     .enabled(if: XTerm.missing.isEmpty, "skipped, missing: \(XTerm.missing)")
 )
 struct XTermTests {

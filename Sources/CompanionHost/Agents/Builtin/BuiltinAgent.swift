@@ -36,21 +36,30 @@ package struct BuiltinAgent: Agent {
             emit(.text(BuiltinText.denied(command, missing: missing)))
             return
         }
-        try await Self.run(command, in: turn.directory, emit: emit)
+        try await Self.run(command, in: turn.directory, asMarkdown: true, emit: emit)
     }
 
     /// Carries out a command.
+    ///
+    /// - Parameter asMarkdown: Whether the answer is for people: see ``AnswerLines``.
     static func run(
         _ command: BuiltinCommand,
         in directory: String,
+        asMarkdown: Bool,
         emit: @escaping @Sendable (AgentEvent) -> Void
     ) async throws {
         if case .log(let count) = command {
-            try await GitLog(directory: directory).answer(count: count, emit: emit)
+            let log = GitLog(directory: directory, isMarkdown: asMarkdown)
+            try await log.answer(count: count, emit: emit)
             return
         }
         try await withCancellation { isCancelled in
-            let explorer = try Explorer(directory: directory, emit: emit, isCancelled: isCancelled)
+            let explorer = try Explorer(
+                directory: directory,
+                lines: AnswerLines(isMarkdown: asMarkdown),
+                emit: emit,
+                isCancelled: isCancelled
+            )
             explorer.run(command)
         }
     }

@@ -26,7 +26,7 @@ extension Explorer {
         say("")
         say("Ask me for one of these:")
         say("")
-        say(BuiltinText.commands)
+        for line in BuiltinText.commands.parts("\n") { say(String(line)) }
     }
 
     private func quote(_ names: [String]) throws -> String {

@@ -10,7 +10,7 @@ extension Explorer {
         let entries = listing.entries
         let atLeast = listing.isComplete ? "" : "at least "
         for entry in entries.prefix(Self.maximumLines) {
-            say(line(of: entry))
+            say(found: line(of: entry))
         }
         if entries.count > Self.maximumLines { say("… and \(atLeast)\(entries.count - Self.maximumLines) more") }
         if entries.isEmpty { say("The directory is empty.") }
@@ -30,7 +30,7 @@ extension Explorer {
         let start = try files.names(directory)
         // Fails for what is no directory.
         _ = try files.listing(of: start)
-        say(start.isEmpty ? "." : start.joined(separator: "/"))
+        say(found: start.isEmpty ? "." : AnswerLines.path(start))
         var lines = 0
         let isComplete = try tree(start, prefix: "", depth: depth, lines: &lines)
         if !isComplete { say("… cut off after \(lines) lines: give a directory or a smaller depth") }
@@ -45,7 +45,7 @@ extension Explorer {
             guard lines < Self.maximumLines, !isCancelled.isSet else { return false }
             lines += 1
             let isLast = index == entries.count - 1
-            say(prefix + (isLast ? "└── " : "├── ") + entry.name + (entry.kind == .directory ? "/" : ""))
+            say(found: prefix + (isLast ? "└── " : "├── ") + entry.name + (entry.kind == .directory ? "/" : ""))
             guard entry.kind == .directory, depth > 1, !ProjectFiles.skipped.contains(entry.name) else { continue }
             let below = prefix + (isLast ? "    " : "│   ")
             guard try tree(names + [entry.name], prefix: below, depth: depth - 1, lines: &lines) else { return false }
@@ -63,7 +63,7 @@ extension Explorer {
         var found = 0
         let isComplete = try files.walk { names, entry in
             guard glob.matches(wantsPath ? names.joined(separator: "/") : entry.name) else { return !isCancelled.isSet }
-            say(names.joined(separator: "/") + (entry.kind == .directory ? "/" : ""))
+            say(found: AnswerLines.path(names) + (entry.kind == .directory ? "/" : ""))
             found += 1
             return found < Self.maximumLines && !isCancelled.isSet
         }

@@ -23,7 +23,7 @@ extension Explorer {
         for (offset, line) in shown.enumerated() {
             let number = String(first + offset)
             let padding = String(repeating: " ", count: max(0, 5 - number.count))
-            say("\(padding)\(number)  \(line.prefix(Self.maximumShownLineSize))")
+            say(found: "\(padding)\(number)  \(line.prefix(Self.maximumShownLineSize))")
         }
         let last = first + shown.count - 1
         if shown.isEmpty { say("There are no such lines: the file has \(lines.count).") }
@@ -67,7 +67,7 @@ extension Explorer {
                 else { return false }
                 guard isMatch else { continue }
                 let text = String(decoding: line.prefix(300), as: UTF8.self).trimmingWhitespace()
-                say("\(names.joined(separator: "/")):\(number): \(text)")
+                say(found: "\(names.joined(separator: "/")):\(number): \(text)")
                 found += 1
                 guard found < Self.maximumMatches else { return false }
             }

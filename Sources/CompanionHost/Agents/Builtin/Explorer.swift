@@ -8,15 +8,22 @@ final class Explorer {
     let files: ProjectFiles
     let isCancelled: CancellationFlag
     private let emit: @Sendable (AgentEvent) -> Void
+    private var lines: AnswerLines
     private var piece = ""
     private var calls = 0
 
-    init(directory: String, emit: @escaping @Sendable (AgentEvent) -> Void, isCancelled: CancellationFlag) throws {
+    init(
+        directory: String,
+        lines: AnswerLines,
+        emit: @escaping @Sendable (AgentEvent) -> Void,
+        isCancelled: CancellationFlag
+    ) throws {
         do {
             files = try ProjectFiles(path: directory)
         } catch {
             throw AgentError(message: error.text)
         }
+        self.lines = lines
         self.emit = emit
         self.isCancelled = isCancelled
     }
@@ -35,10 +42,18 @@ final class Explorer {
         flush()
     }
 
-    /// Adds a line to the answer.
+    /// Adds a line of text to the answer.
     func say(_ line: String) {
-        piece += line
-        piece += "\n"
+        add(lines.text(line))
+    }
+
+    /// Adds a line of what was found to the answer.
+    func say(found line: String) {
+        add(lines.code(line))
+    }
+
+    private func add(_ text: String) {
+        piece += text
         if piece.utf8.count >= Self.pieceSize { flush() }
     }
 
@@ -52,10 +67,12 @@ final class Explorer {
         emit(.toolStart(name: tool.rawValue, id: id))
         do {
             let details = try body()
+            add(lines.endOfCode())
             flush()
             emit(.toolComplete(name: tool.rawValue, id: id, success: true, details: details))
         } catch {
             let text = (error as? ProjectFiles.Refusal)?.text ?? "That did not work."
+            add(lines.endOfCode())
             flush()
             emit(.toolComplete(name: tool.rawValue, id: id, success: false, details: text))
             say(text)

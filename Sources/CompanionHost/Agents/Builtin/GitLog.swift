@@ -10,6 +10,8 @@ struct GitLog {
     private static let outputLimit = 256 << 10
 
     let directory: String
+    /// Whether the answer is for people: see ``AnswerLines``.
+    let isMarkdown: Bool
 
     func answer(count: Int, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
         let tool = BuiltinAgent.Tool.gitLog.rawValue
@@ -42,7 +44,9 @@ struct GitLog {
             refuse("Git cannot read this repository: it has no commits, or belongs to another user.")
             return
         }
-        emit(.text(String(decoding: result.output, as: UTF8.self)))
+        var lines = AnswerLines(isMarkdown: isMarkdown)
+        let text = result.lines.map { lines.code(String($0)) }.joined()
+        emit(.text(text + lines.endOfCode()))
         emit(.toolComplete(name: tool, id: "call-1", success: true, details: "\(result.lines.count) commits"))
     }
 

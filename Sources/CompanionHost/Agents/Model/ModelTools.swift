@@ -158,7 +158,9 @@ extension ModelTool {
         limit: Int
     ) async throws -> (result: String, details: String?, isDone: Bool) {
         let answer = NIOLockedValueBox(ModelToolAnswer(limit: limit))
-        try await BuiltinAgent.run(command, in: directory) { event in answer.withLockedValue { $0.take(event) } }
+        try await BuiltinAgent.run(command, in: directory, asMarkdown: false) { event in
+            answer.withLockedValue { $0.take(event) }
+        }
         return answer.withLockedValue { ($0.result, $0.details, $0.isDone) }
     }
 }

@@ -223,6 +223,32 @@ struct BuiltinAgentTests {
         }
     }
 
+    @Test("The log of a linked working tree is its own, and a `.git` that shows another one's is refused")
+    func linkedLog() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) { host in
+                try await host.pair()
+                let commit = "git -c user.name=N -c user.email=e@x commit -q --allow-empty -m"
+                try await shell(
+                    """
+                    mkdir '\(directory)/main' && cd '\(directory)/main' && git init -q -b main && \(commit) 'First one' &&
+                    git worktree add -q ../other -b other && git worktree add -q ../linked -b linked &&
+                    cd ../linked && \(commit) 'Linked one' && rmdir '\(host.project)' &&
+                    git worktree move ../linked '\(host.project)'
+                    """
+                )
+                let own = try await host.ask("log")
+                #expect(own.answer.contains("Linked one") && own.answer.contains("First one"), "\(own.body)")
+                try await shell("cp '\(directory)/other/.git' '\(host.project)/.git'")
+                let other = try await host.ask("log")
+                #expect(other.answer.hasPrefix("This repository is not read: "), "\(other.body)")
+                try await shell("echo 'gitdir: \(directory)/main/.git' >'\(host.project)/.git'")
+                let whole = try await host.ask("log")
+                #expect(whole.answer.contains("`.git` leads out of it"), "\(whole.body)")
+            }
+        }
+    }
+
     @Test("Long files, many entries and binary files are cut or refused with words")
     func caps() async throws {
         try await withProject { host in

@@ -32,11 +32,13 @@ extension GitSessions {
             }
             // Another chat may have the same short name.
             return try await naming.runUnlessCancelled(repository.root) {
+                // A branch of that name leaves no room for branches below it.
+                let start = try await Self.hasBranch("pairtool", in: repository.root) ? "pairtool-" : "pairtool/"
                 for number in 1...99 {
                     let name = Self.shortName(chat) + (number == 1 ? "" : "-\(number)")
-                    let (path, branch) = (parent + "/" + name, "pairtool/" + name)
+                    let (path, branch) = (parent + "/" + name, start + name)
                     guard FileStatus(path, followingLinks: false) == nil,
-                        try await !Self.hasBranch(branch, in: repository.root)
+                        try await repository.hasRoom(forBranch: branch)
                     else { continue }
                     return (try await makeWorktree(of: repository, path: path, branch: branch), branch)
                 }
@@ -54,32 +56,10 @@ extension GitSessions {
         path: String,
         branch: String
     ) async throws -> GitRepository {
-        let added: GitProgram.Result
-        do {
-            added = try await GitProgram.run(
-                ["worktree", "add", "--quiet", "--no-checkout", "-b", branch, "--", path, "HEAD"],
-                in: repository.root,
-                within: GitRepository.time
-            )
-        } catch {
-            // Git may have made it before it was ended.
-            await discardWorktree(path, branch: branch, of: repository)
-            throw error
-        }
-        guard added.isSuccess else {
-            // Git makes the branch first, at HEAD: -d loses no commit.
-            let arguments = ["branch", "--quiet", "-d", "--", branch]
-            _ = try? await GitProgram.run(arguments, in: repository.root, within: GitRepository.time)
-            throw GitError(.unreadable, added.error)
-        }
+        try await repository.addWorktree(at: path, branch: branch)
         do {
             let made = try await GitRepository.open(path, folder: repository.folder)
             try await snapshots.checkOut(made)
-            // Its own index, for the agent and the owner.
-            let indexed = try await GitProgram.run(["read-tree", "HEAD"], in: path, within: snapshots.limits.time)
-            guard indexed.isSuccess else {
-                throw GitError(.unreadable, "Git cannot make the index: \(indexed.error)")
-            }
             return made
         } catch {
             await discardWorktree(path, branch: branch, of: repository)

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// The path of a file in a repository: bytes, which need not be UTF-8.
 struct GitPath: Sendable, Hashable {
     let bytes: [UInt8]
@@ -34,6 +36,16 @@ struct GitPath: Sendable, Hashable {
             }
         }
         return quoted + "\""
+    }
+
+    /// The path as one word of a command for a shell.
+    var shellWord: String {
+        let isPlain = bytes.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                || "/._-+@%".utf8.contains(byte)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        return isPlain ? text : "'" + text.parts("'", omittingEmpty: false).joined(separator: "'\\''") + "'"
     }
 
     /// The path as a pattern for lists of files to ignore and `:(glob)`: on one line, where `[\t-\v]` stands for a line

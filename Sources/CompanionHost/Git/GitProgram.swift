@@ -1,14 +1,12 @@
 import CompanionWire
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
 
-/// Runs git so that nothing runs with it which a repository names: no hooks, pagers, editors, file system monitors,
-/// programs for signatures or connections. It fetches nothing and asks nothing.
-///
-/// Filters and programs for differences are not switched off here, because their names are the repository's: what reads
-/// or writes files of a project runs with a configuration of the host's own (``GitSnapshots``).
+/// Runs git so that nothing runs with it which a repository names: git reads no configuration of a repository
+/// (``GitView``). It fetches nothing and asks nothing.
 enum GitProgram {
     struct Result: Sendable {
         var status: TerminationStatus
@@ -17,6 +15,15 @@ enum GitProgram {
         var isCut: Bool
         /// The last that git wrote to standard error: a line, or more where its reason to end has more.
         var error: String
+
+        init(status: TerminationStatus, output: [UInt8], isCut: Bool, error: String) {
+            (self.status, self.output, self.isCut, self.error) = (status, output, isCut, error)
+        }
+
+        /// What git answers that refuses a repository.
+        init(refusal: String) {
+            self.init(status: .exited(128), output: [], isCut: false, error: refusal)
+        }
 
         var isSuccess: Bool { status.isSuccess }
         /// The output's lines.
@@ -29,19 +36,20 @@ enum GitProgram {
         var reason: Reason
     }
 
+    /// What git would do otherwise without having been configured.
     private static let settings = [
-        "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.pager=cat", "core.editor=/bin/false",
-        "core.sshCommand=/bin/false", "core.attributesFile=/dev/null", "core.quotePath=false",
-        "core.untrackedCache=false", "core.splitIndex=false", "safe.bareRepository=explicit", "log.showSignature=false",
-        "gpg.program=/bin/false",
-        "protocol.allow=never", "gc.auto=0", "maintenance.auto=false", "submodule.recurse=false",
+        "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.quotePath=false", "core.splitIndex=false",
+        "safe.bareRepository=explicit", "protocol.allow=never", "gc.auto=0", "maintenance.auto=false",
         "core.bigFileThreshold=16m",
     ]
 
     /// - Parameters:
     ///   - arguments: Without the program's name. Paths are bytes.
-    ///   - environment: In addition to what every run has.
+    ///   - directory: The top directory of a working tree, unless the environment has a `GIT_DIR`.
+    ///   - environment: In addition to what every run has. A `GIT_DIR` in it is one of the host's own.
     ///   - limit: Bytes of output that are kept.
+    ///   - readsOwnersSettings: Whether the owner's own configuration is read.
+    /// - Returns: A failure also where git is not run, because it would refuse the repository or wait in it for ever.
     /// - Throws: ``Failure``, `CancellationError`.
     static func run(
         _ arguments: [String],
@@ -50,21 +58,68 @@ enum GitProgram {
         environment: [Environment.Key: String] = [:],
         input: [UInt8] = [],
         limit: Int = 1 << 20,
+        readsOwnersSettings: Bool = false,
         within time: Duration
     ) async throws -> Result {
+        if environment["GIT_DIR"] == nil {
+            let view: GitView
+            do {
+                view = try await GitView(of: directory)
+            } catch let error as GitError {
+                return Result(refusal: error.message)
+            }
+            return try await view.use { shown in
+                let environment = shown.merging(environment) { $1 }
+                return try await run(
+                    arguments,
+                    paths: paths,
+                    in: directory,
+                    environment: environment,
+                    input: input,
+                    limit: limit,
+                    within: time
+                )
+            }
+        }
+        let base = Self.environment(readsOwnersSettings: readsOwnersSettings)
+        let environment = base.merging(environment) { $1 }
         let result = try await withTimeLimit(time) {
-            try await launch(arguments, paths, in: directory, environment, input: input, limit: limit)
+            try await watching(directory) {
+                try await launch(arguments, paths, in: directory, environment, input: input, limit: limit)
+            }
         }
         guard let result else { throw Failure(reason: .tooSlow) }
         try Task.checkCancellation()
         return result
     }
 
+    /// Runs git, and looks for what it waits for once it has not answered for a moment.
+    private static func watching(
+        _ directory: String,
+        _ launch: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        func refusal(_ path: String) -> Result { Result(refusal: GitFile.notRegular(path).message) }
+        if let path = try await GitFile.reading({ GitObstacle.atTop(of: directory) }) { return refusal(path) }
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask { try await launch() }
+            group.addTask {
+                try? await Task.sleep(for: GitObstacle.patience)
+                guard !Task.isCancelled, let path = await GitObstacle.find(in: directory) else { return nil }
+                return refusal(path)
+            }
+            defer { group.cancelAll() }
+            for try await result in group {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
     private static func launch(
         _ arguments: [String],
         _ paths: [[UInt8]],
         in directory: String,
-        _ more: [Environment.Key: String],
+        _ environment: [Environment.Key: String],
         input: [UInt8],
         limit: Int
     ) async throws -> Result {
@@ -82,7 +137,7 @@ enum GitProgram {
                 .name("git"),
                 // With the zero at the end that the system needs.
                 arguments: Arguments(bytes.map { $0 + [0] }),
-                environment: .custom(environment(of: directory).merging(more) { $1 }),
+                environment: .custom(environment),
                 workingDirectory: FilePath(directory),
                 platformOptions: options,
                 input: .inputWriter,
@@ -139,18 +194,13 @@ enum GitProgram {
         }
     }
 
-    private static func environment(of directory: String) -> [Environment.Key: String] {
-        let above = directory.cut(atLast: "/").map { String($0.before) } ?? "/"
-        return [
-            "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin",
+    private static func environment(readsOwnersSettings: Bool) -> [Environment.Key: String] {
+        func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+        var environment: [Environment.Key: String] = [
+            "PATH": value("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
             "LC_ALL": "C.UTF-8",
-            "HOME": "/nonexistent",
-            // A list with colons between: a directory with a colon has no limit, and git refuses what it finds above.
-            "GIT_CEILING_DIRECTORIES": above.isEmpty ? "/" : above,
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-            "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ATTR_NOSYSTEM": "1",
-            // No transport may be used, whatever the repository's configuration allows.
+            // No transport may be used.
             "GIT_ALLOW_PROTOCOL": "none",
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
@@ -158,5 +208,14 @@ enum GitProgram {
             "GIT_PAGER": "cat",
             "GIT_TERMINAL_PROMPT": "0",
         ]
+        if readsOwnersSettings {
+            environment["HOME"] = value("HOME")
+            environment["XDG_CONFIG_HOME"] = value("XDG_CONFIG_HOME")
+        } else {
+            environment["HOME"] = "/nonexistent"
+            environment["GIT_CONFIG_GLOBAL"] = "/dev/null"
+            environment["GIT_CONFIG_NOSYSTEM"] = "1"
+        }
+        return environment
     }
 }

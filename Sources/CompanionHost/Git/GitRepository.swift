@@ -9,16 +9,23 @@ struct GitRepository: Sendable, Hashable {
     /// The only folder of it that is looked at, as that of a project: relative, without a slash at its ends; empty for
     /// all.
     var folder: String
+    /// The directory with the working tree's own `HEAD` and index.
+    var own: String
     /// The directory that all working trees of the repository share.
     var common: String
-    var objects: String
     /// `sha1` or `sha256`.
     var format: String
+    /// Whether only a part of the files is checked out, and whether that part is made of directories.
+    var isSparse: Bool
+    var isCone: Bool
+    /// Whether objects may be missing.
+    var isPartial: Bool
     /// What `HEAD` is; nil in a repository without commits.
     var commit: String?
     /// Its branch; nil for a detached `HEAD`.
     var branch: String?
 
+    var objects: String { common + "/objects" }
     /// The directory that is looked at.
     var directory: String { Self.directory(root, folder) }
     /// Limits git to the folder, with `--literal-pathspecs`.
@@ -55,22 +62,27 @@ struct GitRepository: Sendable, Hashable {
     /// ignores the project.
     static func place(around directory: String, inside project: String) async -> Place? {
         if let top = root(around: directory, inside: project) { return Place(root: top, folder: "") }
-        guard let found = place(above: project), await !isIgnored(found) else { return nil }
+        guard let found = await place(above: project), await !isIgnored(found) else { return nil }
         return found
     }
 
-    /// Looks upwards, below `/`, in one file system, and as long as directories and `.git` are the host's user's: git
-    /// does not read others either.
-    static func place(above project: String) -> Place? {
+    /// Looks upwards, below `/`, and in one file system. If a directory or `.git` is another user's, the owner of the
+    /// host has to trust it: git does not read others either.
+    static func place(above project: String) async -> Place? {
         guard let status = FileStatus(project) else { return nil }
         var rest = project[...]
+        var isForeign = false
         while let above = rest.cut(atLast: "/")?.before, !above.isEmpty {
             guard let found = FileStatus(String(above), followingLinks: false), found.kind == .directory,
-                found.owner == geteuid(), found.isOnSameFileSystem(as: status)
+                found.isOnSameFileSystem(as: status)
             else { return nil }
+            isForeign = isForeign || found.owner != geteuid()
             let git = FileStatus("\(above)/.git", followingLinks: false)
             if let git, git.kind == .directory || git.kind == .file {
-                guard git.owner == geteuid(), let folder = project.dropping(prefix: "\(above)/") else { return nil }
+                guard let folder = project.dropping(prefix: "\(above)/") else { return nil }
+                if isForeign || git.owner != geteuid() {
+                    guard (try? await SafeDirectories.contains(String(above))) == true else { return nil }
+                }
                 return Place(root: String(above), folder: String(folder))
             }
             rest = above
@@ -114,38 +126,33 @@ struct GitRepository: Sendable, Hashable {
     ///   - folder: The only one that is looked at.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
     static func open(_ root: String, folder: String = "") async throws -> GitRepository {
-        let questions = [
-            "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "objects",
-            "--show-object-format",
-        ]
-        var result = try await GitProgram.run(
-            questions + ["HEAD", "--symbolic-full-name", "HEAD"],
-            in: root,
-            within: time
-        )
-        var head: (commit: String, name: String)?
-        if result.isSuccess, result.lines.count == 6 {
-            head = (String(result.lines[4]), String(result.lines[5]))
-        } else {
-            result = try await GitProgram.run(questions, in: root, within: time)
-        }
-        let lines = result.lines.map(String.init)
-        guard result.isSuccess, lines.count >= 4, lines[0].isSame(as: root) else {
-            let reason = result.error.isEmpty ? "" : ": \(result.error)"
-            throw GitError(.unreadable, "Git cannot read the repository" + reason)
-        }
+        let directory = try await GitFile.reading { try GitDirectory(of: root) }
+        let settings = try await GitSettings(of: directory)
+        guard !settings.isBare else { throw GitError(.unreadable, "\(root) has a bare repository, without files") }
         var repository = GitRepository(
             root: root,
             folder: folder,
-            common: lines[1],
-            objects: lines[2],
-            format: lines[3]
+            own: directory.own,
+            common: directory.common,
+            format: settings.format,
+            isSparse: settings.isSparse,
+            isCone: settings.isCone,
+            isPartial: settings.isPartial
         )
-        if let head {
-            repository.commit = head.commit
-            repository.branch = head.name.dropping(prefix: "refs/heads/").map(String.init)
+        let head = try await GitProgram.run(
+            ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"],
+            in: root,
+            within: time
+        )
+        if head.isSuccess, head.lines.count == 2 {
+            repository.commit = String(head.lines[0])
+            repository.branch = head.lines[1].dropping(prefix: "refs/heads/").map(String.init)
         } else {
             let branch = try await GitProgram.run(["symbolic-ref", "-q", "HEAD"], in: root, within: time)
+            guard branch.isSuccess else {
+                let reason = [head.error, branch.error].first { !$0.isEmpty }.map { ": \($0)" }
+                throw GitError(.unreadable, "Git cannot read the repository" + (reason ?? ""))
+            }
             repository.branch = branch.lines.first?.dropping(prefix: "refs/heads/").map(String.init)
         }
         return repository
@@ -161,6 +168,13 @@ struct GitError: Error, Sendable {
 
     init(_ code: Code, _ message: String) {
         (self.code, self.message) = (code, message)
+    }
+
+    /// What helps where a partial clone lacks objects: the host fetches none, because the transport and the password
+    /// helper are the repository's.
+    static func partial(_ root: String) -> String {
+        "This is a partial clone, and the host fetches nothing. To let git fetch the files of the commit: "
+            + "git -C \(GitPath(root.utf8).shellWord) archive HEAD >/dev/null"
     }
 
     /// What an error means for people; nil for one that is not about git.

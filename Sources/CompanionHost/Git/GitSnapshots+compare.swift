@@ -12,22 +12,44 @@ extension GitSnapshots {
     private static let renames = "-l300"
 
     /// Arguments that limit git to the folder, with names relative to it. Paths may follow.
-    private static func compare(_ options: [String], _ base: String, _ new: GitSnapshot) -> [String] {
+    private static func compare(
+        _ options: [String],
+        _ base: String,
+        _ new: GitSnapshot,
+        findsRenames: Bool = true
+    ) -> [String] {
         let folder = new.repository.folder
         let relative = folder.isEmpty ? [] : ["--relative=\(folder)/"]
-        return ["--literal-pathspecs", "diff-tree", "-r", "-M", renames] + options + relative + [base, new.tree, "--"]
+        return ["--literal-pathspecs", "diff-tree", "-r"] + (findsRenames ? ["-M", renames] : ["--no-renames"])
+            + options + relative + [base, new.tree, "--"]
+    }
+
+    /// Lists the files that are different. In a partial clone, those of a commit that are not checked out may not be
+    /// there to read: then without renames and counts of lines.
+    private func compareTrees(
+        _ base: String,
+        _ new: GitSnapshot,
+        counting counts: [String],
+        borrowing: [String] = []
+    ) async throws -> GitProgram.Result {
+        func run(_ arguments: [String]) async throws -> GitProgram.Result {
+            try await git(
+                arguments,
+                new.repository,
+                paths: new.repository.pathspecs,
+                objects: new.objects,
+                borrowing: borrowing,
+                limit: 32 << 20
+            )
+        }
+        let result = try await run(Self.compare(["-z", "--raw"] + counts, base, new))
+        guard !result.isSuccess, !result.isCut, new.repository.isPartial else { return result }
+        return try await run(Self.compare(["-z", "--raw"], base, new, findsRenames: false))
     }
 
     /// How many files are different in two snapshots of a working tree.
     func count(from old: GitSnapshot, to new: GitSnapshot) async throws -> Int {
-        let result = try await git(
-            Self.compare(["-z", "--raw"], old.tree, new),
-            new.repository,
-            paths: new.repository.pathspecs,
-            objects: new.objects,
-            borrowing: [old.objects],
-            limit: 32 << 20
-        )
+        let result = try await compareTrees(old.tree, new, counting: [], borrowing: [old.objects])
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else { throw GitError(.unreadable, result.error) }
         return Self.parse(result.output, digits: new.repository.digits).count
@@ -35,13 +57,8 @@ extension GitSnapshots {
 
     /// - Parameter base: The name of a tree that is kept.
     func changes(from base: String, to new: GitSnapshot) async throws -> [Change] {
-        let result = try await git(
-            Self.compare(["-z", "--raw", "--numstat", "--no-ext-diff", "--no-textconv"], base, new),
-            new.repository,
-            paths: new.repository.pathspecs,
-            objects: new.objects,
-            limit: 32 << 20
-        )
+        let counts = ["--numstat", "--no-ext-diff", "--no-textconv"]
+        let result = try await compareTrees(base, new, counting: counts)
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else {
             throw GitError(.unreadable, "Git no longer has the files from the start of the session: \(result.error)")
@@ -71,7 +88,10 @@ extension GitSnapshots {
             objects: new.objects,
             limit: limits.difference
         )
-        guard result.isSuccess || result.isCut else { throw GitError(.unreadable, result.error) }
+        guard result.isSuccess || result.isCut else {
+            let advice = new.repository.isPartial ? ". \(GitError.partial(new.repository.root))" : ""
+            throw GitError(.unreadable, "Git cannot show the difference: \(result.error)\(advice)")
+        }
         var bytes = result.output[...]
         if result.isCut, let end = bytes.lastIndex(of: UInt8(ascii: "\n")) { bytes = bytes[...end] }
         return (String(decoding: Self.withoutLeftOut(bytes), as: UTF8.self), result.isCut)

@@ -14,6 +14,7 @@ extension GitSnapshots {
         if FileManager.default.contents(atPath: home + "/commit") == Self.note(of: repository) {
             async let isThere = hasCommit(repository)
             do {
+                try await markSkipped(repository, home)
                 let start = ContinuousClock.now
                 let kinds = ["--modified", "--deleted", "--others"]
                 let listed = try await listOnce(kinds, repository, home, ignoring: list)
@@ -26,6 +27,7 @@ extension GitSnapshots {
             }
         }
         try await readCommit(repository, home)
+        try await markSkipped(repository, home)
         async let others = listOnce(["--others"], repository, home, ignoring: list)
         try await refresh(repository, home)
         let changed = try await listOnce(["--modified", "--deleted"], repository, home, ignoring: list)

@@ -27,10 +27,8 @@ struct GitSnapshot: Sendable {
 
 /// Keeps what was in working trees, without a trace in their repositories.
 ///
-/// For each working tree the host has a git directory of its own: with its own configuration, index and objects, which
-/// borrows the objects of the repository. So no configuration of the repository is read where files are: no filter,
-/// hook, file system monitor or program for differences can run, whatever an agent writes there. What git does by itself
-/// (ends of lines, as `.gitattributes` says) is done.
+/// For each working tree the host has a git directory of its own: with its own index and objects, which borrows the
+/// objects of the repository. What git does by itself (ends of lines, as `.gitattributes` says) is done.
 ///
 /// A file that is too large gets the entry of a submodule whose name is made of the file's size and time: a change is
 /// noticed, its content is not kept.
@@ -56,6 +54,7 @@ struct GitSnapshots: Sendable {
 
     let directory: String
     var limits = Limits()
+    let contents = LFSContents()
     private let lock = KeyedLock()
 
     /// Removes what an earlier host has left behind.
@@ -117,13 +116,14 @@ struct GitSnapshots: Sendable {
         guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
         // The agent has not begun before it has ended.
         async let keeping: Void = keepIgnoreFiles(repository, home, listed: listed.output, in: isKept ? list : nil)
+        let pulled = try await pulledFiles(repository, home, listed: listed.output)
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {
             if FileStatus(home + "/index") != nil {
                 try FileManager.default.copyItem(atPath: home + "/index", toPath: index)
             }
-            return try WorkingEntries(listed: listed.output, repository, limits)
+            return try WorkingEntries(listed: listed.output, except: pulled, repository, limits)
         }
         let objects = isKept ? home + "/objects" : temporary + "/objects"
         if !entries.placed.isEmpty {
@@ -168,20 +168,14 @@ struct GitSnapshots: Sendable {
     private func makeHome(of repository: GitRepository) async throws {
         let home = home(of: repository)
         guard FileStatus(home + "/HEAD") == nil else { return }
-        let config =
-            repository.format.isSame(as: "sha1")
-            ? "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-            : "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
-                + "[extensions]\n\tobjectformat = \(repository.format)\n"
         try await BlockingCall.run {
             for name in ["/objects", "/refs"] { try PrivateFile.makeDirectory(home + name) }
-            try Self.write(Array(config.utf8), to: home + "/config")
             // Git takes the directory for its own once it has this.
             try Self.write(Array("ref: refs/heads/main\n".utf8), to: home + "/HEAD")
         }
     }
 
-    /// Writes the files of a commit to a working tree that has none, without filters and hooks.
+    /// Writes the files of a commit to a working tree that has none, without filters and hooks, and its index.
     func checkOut(_ repository: GitRepository) async throws {
         guard let commit = repository.commit else { return }
         try await lock.runUnlessCancelled(repository.root) {
@@ -189,11 +183,26 @@ struct GitSnapshots: Sendable {
             try await BlockingCall.run { try PrivateFile.makeDirectory(home) }
             try await makeHome(of: repository)
             unlink(home + "/commit")
-            for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
-                let done = try await git(arguments, repository, index: home + "/index", within: .seconds(120))
-                guard done.isSuccess else { throw GitError(.unreadable, "Git cannot write the files: \(done.error)") }
+            if repository.isSparse {
+                try await checkOutSparsely(repository, commit, home)
+            } else {
+                for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
+                    try await write(repository, home, arguments)
+                }
+            }
+            // Its own, for the agent and the owner.
+            try await BlockingCall.run {
+                try FileManager.default.copyItem(atPath: home + "/index", toPath: repository.own + "/index")
             }
         }
+    }
+
+    /// Runs git to write the files of a commit, or an index for them.
+    func write(_ repository: GitRepository, _ home: String, _ arguments: [String]) async throws {
+        let done = try await git(arguments, repository, index: home + "/index", within: .seconds(120))
+        guard !done.isSuccess else { return }
+        let advice = repository.isPartial ? ". \(GitError.partial(repository.root))" : ""
+        throw GitError(.unreadable, "Git cannot write the files: \(done.error)\(advice)")
     }
 
     /// Removes what is kept of a working tree.
@@ -265,22 +274,25 @@ struct GitSnapshots: Sendable {
     ) async throws -> GitProgram.Result {
         let home = home(of: repository)
         var environment: [Environment.Key: String] = [
-            "GIT_DIR": home,
-            "GIT_WORK_TREE": repository.root,
             "GIT_OBJECT_DIRECTORY": objects ?? home + "/objects",
             "GIT_ALTERNATE_OBJECT_DIRECTORIES": ([home + "/objects", repository.objects] + borrowing)
                 .map { GitPath($0.utf8).quoted }.joined(separator: ":"),
         ]
         environment["GIT_INDEX_FILE"] = index
-        return try await GitProgram.run(
-            arguments,
-            paths: paths,
-            in: repository.root,
-            environment: environment,
-            input: input,
-            limit: limit,
-            within: time ?? limits.time
-        )
+        let directory = GitDirectory(root: repository.root, own: home, common: home)
+        // An agent could write to a configuration that is kept there, too.
+        let view = try await GitView(of: directory, with: GitSettings(format: repository.format))
+        return try await view.use { [environment] shown in
+            try await GitProgram.run(
+                arguments,
+                paths: paths,
+                in: repository.root,
+                environment: shown.merging(environment) { $1 },
+                input: input,
+                limit: limit,
+                within: time ?? limits.time
+            )
+        }
     }
 }
 
@@ -293,9 +305,16 @@ private struct WorkingEntries: Sendable {
     var others: Set<GitPath> = []
     var leftOut: [GitPath: Int] = [:]
 
-    /// - Parameter listed: By `ls-files -z -t`. Blocks.
+    /// - Parameters:
+    ///   - listed: By `ls-files -z -t`. Blocks.
+    ///   - unchanged: What of it has not changed, as long as no link has replaced a directory above.
     /// - Throws: ``GitError`` if the top cannot be opened: without its files, all of them would seem unchanged.
-    init(listed: [UInt8], _ repository: GitRepository, _ limits: GitSnapshots.Limits) throws {
+    init(
+        listed: [UInt8],
+        except unchanged: Set<GitPath>,
+        _ repository: GitRepository,
+        _ limits: GitSnapshots.Limits
+    ) throws {
         let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
         defer { close(root) }
@@ -326,6 +345,7 @@ private struct WorkingEntries: Sendable {
                 if !others.contains(path) { place(path, mode: "0", name: nothing) }
                 continue
             }
+            if unchanged.contains(path) { continue }
             let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
             guard let status = FileStatus(nameBytes: name, in: root) else { continue }
             switch status.kind {

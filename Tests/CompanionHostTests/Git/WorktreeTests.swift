@@ -376,6 +376,27 @@ struct WorktreeTests {
         }
     }
 
+    @Test(
+        "A branch whose name the host's would need as a directory, or that is in its way, stops no session",
+        arguments: [("pairtool", "pairtool-"), ("pairtool/*/x", "pairtool/")]
+    )
+    func occupiedBranch(name: String, start: String) async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let project = try await device.firstProject()
+                let created = try await device.execute(.chatCreate(projectID: project, title: nil))
+                let chat = created.result["id"]?.string ?? ""
+                let short = String(chat.prefix(8))
+                try await repository.shell("git branch '\(name.replacing("*", with: short))'")
+                try await device.ask("true", chat)
+                let number = name.contains("*") ? "-2" : ""
+                #expect(try await place(device, chat).branch == start + short + number)
+                #expect(try await remove(device, chat).status == 200)
+                #expect(try await repository.shell("git branch").split(separator: "\n").count == 2)
+            }
+        }
+    }
+
     @Test("No filter and no hook of the repository runs when it is made or removed")
     func hostile() async throws {
         try await TestRepository.with("echo one >a; echo '* filter=x' >.gitattributes; git add -A; git commit -qm one")

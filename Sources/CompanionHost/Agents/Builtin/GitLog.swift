@@ -4,7 +4,8 @@ import LocalState
 
 /// The latest commits of a project that is a repository, by `git log`.
 ///
-/// It runs nothing that the repository names (``GitProgram``), and does not look above the project's directory.
+/// It runs nothing that the repository names (``GitProgram``), and does not look above the project's directory. That may be a
+/// linked working tree, whose repository is elsewhere.
 struct GitLog {
     static let timeout = Duration.seconds(10)
     private static let outputLimit = 256 << 10
@@ -20,11 +21,11 @@ struct GitLog {
             emit(.toolComplete(name: tool, id: "call-1", success: false, details: text))
             emit(.text(text + "\n"))
         }
-        guard let files = try? ProjectFiles(path: directory), files.hasDirectory(".git") else {
+        guard FileStatus(directory + "/.git", followingLinks: false) != nil else {
             refuse("This project's directory is not a git repository.")
             return
         }
-        if let reason = Self.reasonToRefuse(files, directory: directory) {
+        if let reason = Self.reasonToRefuse(directory) {
             refuse("This repository is not read: \(reason).")
             return
         }
@@ -41,7 +42,7 @@ struct GitLog {
             return
         }
         guard result.isSuccess || result.isCut else {
-            refuse("Git cannot read this repository: it has no commits, or belongs to another user.")
+            refuse("Git cannot read this repository: \(result.error)")
             return
         }
         var lines = AnswerLines(isMarkdown: isMarkdown)
@@ -50,26 +51,35 @@ struct GitLog {
         emit(.toolComplete(name: tool, id: "call-1", success: true, details: "\(result.lines.count) commits"))
     }
 
-    /// What in a repository would make git read outside of the project; nil when there is nothing.
+    /// What in a repository would make git read outside of it; nil when there is nothing. A linked working tree is a part
+    /// of its repository, which names it.
     ///
-    /// Files may be links inside the project (`HEAD` once was one). Directories may not: what is below them would
+    /// Files may be links inside the repository (`HEAD` once was one). Directories may not: what is below them would
     /// have to be looked at as well.
-    private static func reasonToRefuse(_ files: ProjectFiles, directory: String) -> String? {
-        // gitrepository-layout(5): both name other directories to read from.
-        for path in ["commondir", "objects/info/alternates"] {
-            let names = [".git"] + path.parts("/").map(String.init)
-            if files.exists(names) { return "`.git/\(path)` leads out of it" }
+    private static func reasonToRefuse(_ directory: String) -> String? {
+        let git: GitDirectory
+        do throws(GitError) {
+            git = try GitDirectory(of: directory)
+        } catch {
+            return error.message
         }
-        for names in [[], ["objects"], ["objects", "info"], ["objects", "pack"], ["refs"]] {
-            let path = [".git"] + names
-            guard names.isEmpty || files.exists(path) else { continue }
+        guard let own = git.own.dropping(prefix: git.isLinked ? git.common + "/" : directory + "/") else {
+            return "`.git` leads out of it"
+        }
+        guard let files = try? ProjectFiles(path: git.common) else { return "`.git` cannot be looked through" }
+        // gitrepository-layout(5): it names other directories to read from.
+        if files.exists(["objects", "info", "alternates"]) { return "`.git/objects/info/alternates` leads out of it" }
+        var paths = [[], ["objects"], ["objects", "info"], ["objects", "pack"], ["refs"]]
+        if git.isLinked { paths.append(own.parts("/").map(String.init)) }
+        for path in paths {
+            guard path.isEmpty || files.exists(path) else { continue }
             guard let listing = try? files.listing(of: path), listing.isComplete else {
-                return "`\(path.joined(separator: "/"))` cannot be looked through"
+                return "`\(([".git"] + path).joined(separator: "/"))` cannot be looked through"
             }
             for entry in listing.entries where entry.kind == .link {
                 let link = (path + [entry.name]).joined(separator: "/")
-                guard isFile("\(directory)/\(link)", inside: directory) else {
-                    return "the symbolic link `\(link)` leads out of it, or to a directory"
+                guard isFile("\(git.common)/\(link)", inside: git.common) else {
+                    return "the symbolic link `.git/\(link)` leads out of it, or to a directory"
                 }
             }
         }

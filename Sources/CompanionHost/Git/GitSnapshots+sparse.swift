@@ -1,0 +1,88 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import LocalState
+
+/// Sparse checkouts: what is not checked out is not deleted.
+extension GitSnapshots {
+    /// Marks in the host's index what the repository's own index says is not checked out, if it is not there either.
+    /// What is there is looked at, whatever the repository's index says.
+    func markSkipped(_ repository: GitRepository, _ home: String) async throws {
+        guard repository.isSparse else { return }
+        let arguments = ["ls-files", "-z", "-t", "--cached"]
+        async let theirs = GitProgram.run(arguments, in: repository.root, limit: Self.listLimit, within: limits.time)
+        async let ours = git(arguments, repository, index: home + "/index", limit: Self.listLimit)
+        let wanted = try Self.skipped(await theirs).skipped
+        let (known, marked) = try Self.skipped(await ours)
+        let absent = try await BlockingCall.run {
+            let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
+            defer { close(root) }
+            var directories = KnownDirectories(root: root)
+            return wanted.filter { directories.lacks($0) }
+        }
+        let add = absent.intersection(known.union(marked)).subtracting(marked)
+        for (option, paths) in [("--skip-worktree", add), ("--no-skip-worktree", marked.subtracting(absent))]
+        where !paths.isEmpty {
+            let done = try await git(
+                ["update-index", "-z", option, "--stdin"],
+                repository,
+                index: home + "/index",
+                input: Array(paths.map { $0.bytes + [0] }.joined())
+            )
+            guard done.isSuccess else {
+                throw GitError(.unreadable, "Git cannot note what is not checked out: \(done.error)")
+            }
+        }
+    }
+
+    private static let listLimit = 256 << 20
+
+    /// The files in an index: those that are checked out, and those that are not.
+    private static func skipped(_ result: GitProgram.Result) throws -> (known: Set<GitPath>, skipped: Set<GitPath>) {
+        guard !result.isCut else { throw GitError(.tooMuch, "The working tree has too many files") }
+        guard result.isSuccess else { throw GitError(.unreadable, "Git cannot read the index: \(result.error)") }
+        var known: Set<GitPath> = []
+        var skipped: Set<GitPath> = []
+        for line in result.output.split(separator: 0) where line.count > 2 {
+            let path = GitPath(line.dropFirst(2))
+            if line.first == UInt8(ascii: "S") { skipped.insert(path) } else { known.insert(path) }
+        }
+        return (known, skipped)
+    }
+
+    /// Remembers which directories are there: most of what is not checked out has none.
+    private struct KnownDirectories {
+        let root: Int32
+        private var known: [GitPath: Bool] = [:]
+
+        init(root: Int32) {
+            self.root = root
+        }
+
+        mutating func lacks(_ path: GitPath) -> Bool {
+            if let directory = path.directory {
+                if let isLacking = known[directory] {
+                    if isLacking { return true }
+                } else {
+                    let isLacking = lacks(directory)
+                    known[directory] = isLacking
+                    if isLacking { return true }
+                }
+            }
+            return FileStatus(nameBytes: path.bytes.map { CChar(bitPattern: $0) } + [0], in: root) == nil
+        }
+    }
+
+    /// Writes the index and the files of a commit to a working tree, in the shape that the repository has.
+    func checkOutSparsely(_ repository: GitRepository, _ commit: String, _ home: String) async throws {
+        let shape = try await GitFile.reading {
+            try GitFile.read(repository.own + "/info/sparse-checkout", limit: 16 << 20) ?? []
+        }
+        let path = home + "/info/sparse-checkout"
+        try await BlockingCall.run { try Self.write(shape, to: path, isDurable: false) }
+        defer { unlink(path) }
+        let settings = ["core.sparseCheckout=true", "core.sparseCheckoutCone=\(repository.isCone)"]
+        try await write(repository, home, settings.flatMap { ["-c", $0] } + ["read-tree", "-m", "-u", commit])
+    }
+}

@@ -3,6 +3,7 @@ import GRDB
 import Glibc
 import LocalState
 import Logging
+import Subprocess
 
 /// How long the parts of a removal may take.
 struct RemovalLimits: Sendable {
@@ -154,7 +155,14 @@ extension GitSessions {
     private func deleteBranch(of session: GitSessionRecord, within time: Duration, isNew: Bool) async -> String? {
         guard let branch = session.worktreeBranch else { return nil }
         do {
-            guard try await Self.hasBranch(branch, in: session.repository, within: time) else { return nil }
+            let found = try await GitProgram.run(
+                ["show-ref", "--verify", "--quiet", "refs/heads/\(branch)"],
+                in: session.repository,
+                within: time
+            )
+            // Any other failure is about the repository.
+            if case .exited(1) = found.status { return nil }
+            guard found.isSuccess else { throw GitError(.unreadable, found.error) }
             let deleted = try await GitProgram.run(
                 isNew
                     ? ["update-ref", "--no-deref", "-d", "refs/heads/\(branch)", session.baseCommit ?? ""]

@@ -141,15 +141,11 @@ extension GitSessions {
         return SHA256.hash(data: Data(chat.utf8)).prefix(4).hexText
     }
 
-    static func hasBranch(
-        _ branch: String,
-        in directory: String,
-        within time: Duration = GitRepository.time
-    ) async throws -> Bool {
+    static func hasBranch(_ branch: String, in directory: String) async throws -> Bool {
         try await GitProgram.run(
             ["show-ref", "--verify", "--quiet", "refs/heads/\(branch)"],
             in: directory,
-            within: time
+            within: GitRepository.time
         ).isSuccess
     }
 

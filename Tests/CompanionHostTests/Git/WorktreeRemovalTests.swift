@@ -139,7 +139,7 @@ struct WorktreeRemovalTests {
             "rm $g/index; mkfifo $g/index", "rm $g/gitdir; mkfifo $g/gitdir", "rm $g/commondir", "rm -r $g",
             "mkfifo .gitignore d", "mkdir -p d/e; touch d/e/f; chmod 0 d/e d", "touch \"$(printf '\\377 \\n')\"",
             "i=0; while [ $i -lt 200 ]; do i=$((i + 1)); mkdir d; cd d; touch f; done; chmod 0 .", "ln -s ../kept d",
-            "ln -s \"$PWD/../kept\" $g/refs/d", "cd ..; rm -r \"$OLDPWD\"; ln -s kept \"$OLDPWD\"",
+            "mkdir -p $g/refs; ln -s \"$PWD/../kept\" $g/refs/d", "cd ..; rm -r \"$OLDPWD\"; ln -s kept \"$OLDPWD\"",
             "cd ..; rm -r \"$OLDPWD\"; touch \"$OLDPWD\"", "rm -r $g; ln -s \"$PWD/../kept\" $g", "chmod 500 ..",
         ]
     )

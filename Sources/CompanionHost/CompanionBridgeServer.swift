@@ -285,6 +285,8 @@ package final class CompanionBridgeServer: Service {
             database.close()
             sink.finish()
         }
+        // Before a turn can begin another worktree.
+        await administration.places.sessions.finishInterrupted(within: .seconds(10))
         let listener = HostListener(
             port: configuration.port,
             tlsPort: configuration.tlsPort,

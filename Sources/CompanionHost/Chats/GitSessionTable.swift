@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 /// Where a chat's agent works, and what was there when it began.
-struct GitSessionRecord: Sendable, Hashable {
+struct GitSessionRecord: Codable, Sendable, Hashable {
     var chat: String
     var project: String
     /// The top directory of the project's repository.
@@ -21,15 +21,31 @@ struct GitSessionRecord: Sendable, Hashable {
     var problem: String?
     /// When the session began, where the files could first be read at ``startedAt``.
     var firstTriedAt: Date?
+    /// What git keeps of that working tree in the repository (``WorktreeEntry``); nil for one of an earlier release.
+    var entry: String?
 
     /// The project's directory in the working tree that the agent works in.
     var projectDirectory: String { GitRepository.directory(directory, folder) }
 }
 
+/// A working tree of the host's own that is being made or removed. It is stored before anything of it is on the disk, and
+/// until nothing is left to do, so that the next host ends what a crash has cut off.
+struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable, Hashable {
+    var directory: String
+    /// Whether it is being removed; else it is being made, for a session that is not stored yet.
+    var isRemoval: Bool
+    var session: GitSessionRecord
+
+    init(_ session: GitSessionRecord, isRemoval: Bool) {
+        (directory, self.isRemoval, self.session) = (session.directory, isRemoval, session)
+    }
+}
+
 /// The sessions of agents in projects under git, in the host's database.
 struct GitSessionTable: Sendable {
     private static let columns = """
-        chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem, firstTriedAt, folder
+        chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem, firstTriedAt, folder,
+        entry
         """
 
     let database: HostDatabase
@@ -63,26 +79,48 @@ struct GitSessionTable: Sendable {
                 database,
                 sql: """
                     SELECT gitSession.chat, gitSession.project, repository, directory, startedAt, baseCommit, tree,
-                        worktreeBranch, problem, firstTriedAt, folder, title
+                        worktreeBranch, problem, firstTriedAt, folder, entry, title
                     FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat \(selection)
                     """,
                 arguments: arguments
-            ).map { (GitSessionRecord(row: $0), $0[11] ?? "") }
+            ).map { (GitSessionRecord(row: $0), $0[12] ?? "") }
         }
     }
 
+    /// Stores a session. Its working tree is finished with that.
     func keep(_ record: GitSessionRecord) async throws(CompanionHostError) {
         try await database.write { database in
+            try UnfinishedWorktree.deleteOne(database, key: record.directory)
             try database.execute(
-                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     record.chat, record.project, record.repository, record.directory,
                     CompanionTimestamp.string(from: record.startedAt), record.baseCommit, record.tree,
                     record.worktreeBranch, record.problem,
                     record.firstTriedAt.map { CompanionTimestamp.string(from: $0) }, record.folder,
+                    record.entry,
                 ]
             )
         }
+    }
+
+    /// Stores what is about to be done to the disk.
+    func begin(_ worktree: UnfinishedWorktree) async throws(CompanionHostError) {
+        // Also a power cut leaves nothing that is not known.
+        try await database.write(durably: true) { try worktree.save($0) }
+    }
+
+    /// Nothing is left to do with a working tree.
+    func finish(_ directory: String) async throws(CompanionHostError) {
+        try await database.write { _ = try UnfinishedWorktree.deleteOne($0, key: directory) }
+    }
+
+    func unfinished(at directory: String) async throws(CompanionHostError) -> UnfinishedWorktree? {
+        try await database.read { try UnfinishedWorktree.fetchOne($0, key: directory) }
+    }
+
+    func unfinished() async throws(CompanionHostError) -> [UnfinishedWorktree] {
+        try await database.read { try UnfinishedWorktree.order(Column("directory")).fetchAll($0) }
     }
 
     /// Whether the agent has a session of a chat from before it was noted here.
@@ -133,5 +171,6 @@ extension GitSessionRecord {
         problem = row[8]
         firstTriedAt = (row[9] as String?).flatMap { CompanionTimestamp.date(from: $0) }
         folder = row[10]
+        entry = row[11]
     }
 }

@@ -117,6 +117,13 @@ package final class GitSessions: Sendable {
             return root?.isSame(as: record.directory) == true ? record : nil
         }
         guard GitRepository.root(around: record.directory, inside: record.directory) == nil else { return record }
+        // What is there would be on no list any more.
+        guard FileStatus(record.directory, followingLinks: false) == nil else {
+            throw AgentError(
+                message: "The session's working tree \(record.directory) has no .git any more. Restore it, or remove "
+                    + "the session with `pairtool sessions remove --force`"
+            )
+        }
         say("The session's working tree \(record.directory) is gone: a new one begins")
         await forgetKept(of: record)
         try await table.forget(chat: turn.chatID)
@@ -175,11 +182,9 @@ package final class GitSessions: Sendable {
                     needsWorktree = false
                     say("The repository has no commit yet: the agent works in the project's own directory")
                 } else if needsWorktree {
-                    let made = try await makeWorktree(of: repository, chat: turn.chatID)
-                    repository = made.repository
-                    (record.directory, record.worktreeBranch) = (repository.root, made.branch)
+                    (repository, record) = try await makeWorktree(of: repository, for: record)
                     start.directory = try Self.directory(of: turn, in: record)
-                    say("Works on the branch \(made.branch), in \(repository.directory)")
+                    say("Works on the branch \(record.worktreeBranch ?? ""), in \(repository.directory)")
                 }
                 record.baseCommit = repository.commit
                 start.snapshot = try await snapshots.take(repository, isKept: true, chat: turn.chatID)

@@ -71,6 +71,20 @@ extension HostDatabase {
             )
         }
         migrator.registerMigration("changes") { database in try database.execute(sql: changes) }
+        migrator.registerMigration("worktrees") { database in
+            try database.execute(
+                sql: """
+                    -- What git keeps of the working tree in the repository. NULL: before this was stored.
+                    ALTER TABLE gitSession ADD COLUMN entry TEXT;
+                    -- Working trees that are being made or removed. `session`: JSON.
+                    CREATE TABLE unfinishedWorktree (
+                        directory TEXT PRIMARY KEY NOT NULL,
+                        isRemoval INTEGER NOT NULL,
+                        session TEXT NOT NULL
+                    ) WITHOUT ROWID;
+                    """
+            )
+        }
         migrator.registerMigration("modes") { database in
             try database.execute(
                 sql: """

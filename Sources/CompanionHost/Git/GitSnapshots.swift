@@ -206,9 +206,10 @@ struct GitSnapshots: Sendable {
     }
 
     /// Removes what is kept of a working tree.
-    func forget(_ repository: GitRepository) async {
-        let home = home(of: repository)
-        _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: home) }
+    func forget(root: String) async {
+        for home in ["sha1", "sha256"].map({ home(root: root, format: $0) }) {
+            _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: home) }
+        }
     }
 
     static func hash(ofChat chat: String) -> String {
@@ -216,8 +217,12 @@ struct GitSnapshots: Sendable {
     }
 
     func home(of repository: GitRepository) -> String {
-        let hash = SHA256.hash(data: Data(repository.root.utf8)).prefix(8)
-        return "\(directory)/\(hash.hexText)-\(repository.format)"
+        home(root: repository.root, format: repository.format)
+    }
+
+    private func home(root: String, format: String) -> String {
+        let hash = SHA256.hash(data: Data(root.utf8)).prefix(8)
+        return "\(directory)/\(hash.hexText)-\(format)"
     }
 
     private static func prepare(_ home: String, _ temporary: String, _ repository: GitRepository) throws {

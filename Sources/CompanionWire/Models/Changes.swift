@@ -112,21 +112,29 @@ package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
     package struct Unsaved: Codable, Sendable, Hashable {
         /// Files that are in no commit as they are.
         package var files: Int
-        /// Commits that are on no other branch.
+        /// Commits that no other reference leads to.
         package var commits: Int
+        /// What else only git's directory for the working tree holds, by its names there, such as `rebase-merge`; nil for
+        /// nothing.
+        package var unfinished: [String]?
 
-        package init(files: Int, commits: Int) {
+        package init(files: Int, commits: Int, unfinished: [String] = []) {
             (self.files, self.commits) = (files, commits)
+            self.unfinished = unfinished.isEmpty ? nil : unfinished
         }
 
-        package var isEmpty: Bool { files == 0 && commits == 0 }
+        package var isEmpty: Bool { files == 0 && commits == 0 && unfinished == nil }
 
         /// `1 file and 2 commits`, for people; what there is none of is left out.
         package var text: String {
             var parts: [String] = []
             if files > 0 { parts.append(files == 1 ? "1 file" : "\(files) files") }
             if commits > 0 { parts.append(commits == 1 ? "1 commit" : "\(commits) commits") }
-            return parts.joined(separator: " and ")
+            if let unfinished {
+                let more = unfinished.count > 3 ? " and \(unfinished.count - 3) more" : ""
+                parts.append("unfinished work of git (\(unfinished.prefix(3).joined(separator: ", "))\(more))")
+            }
+            return parts.joined(separator: parts.count > 2 ? ", " : " and ")
         }
     }
 

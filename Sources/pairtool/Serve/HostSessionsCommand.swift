@@ -64,8 +64,9 @@ struct HostSessionsCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a session's worktree and branch.",
             discussion: """
-                A worktree with files that are in no commit, or with commits that are on no other branch, stays, \
-                unless you say --force.
+                A worktree stays if work would be lost with it: files that are in no commit, commits that no other \
+                branch or tag leads to (also those of its reflog), or what git has not finished there, such as a rebase. \
+                --force removes it in any case, within seconds, whatever an agent did to the files or the repository.
 
                 Examples:
                   pairtool host sessions remove ee5f
@@ -76,7 +77,7 @@ struct HostSessionsCommand: AsyncParsableCommand {
         @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
         var session: String
 
-        @Flag(help: "Remove it also if work is lost with it.")
+        @Flag(help: "Remove it in any case, also if work is lost with it or it is locked.")
         var force = false
 
         @OptionGroup var options: OutputOptions

@@ -24,9 +24,10 @@ func withRunningHost<R: Sendable>(
 func withDoomedHost<R: Sendable>(
     _ host: Sandbox,
     _ arguments: [String],
+    environment: [String: String] = [:],
     _ body: @escaping @Sendable (HostEvents, _ kill: @escaping @Sendable () throws -> Void) async throws -> R
 ) async throws -> R {
-    try await withHostProcess(host, arguments, [:], endedBy: .kill, body).result
+    try await withHostProcess(host, arguments, environment, endedBy: .kill, body).result
 }
 
 private func withHostProcess<R: Sendable>(

@@ -34,6 +34,11 @@ struct ProcessTable: Sendable {
         parse(read("/proc/\(id)/stat", limit: 4096))
     }
 
+    /// The arguments of a process, the program first; none for one that has ended.
+    static func arguments(of id: pid_t) -> [[UInt8]] {
+        read("/proc/\(id)/cmdline", limit: 64 << 10).split(separator: 0).map(Array.init)
+    }
+
     /// Reads a line of `/proc/PID/stat`. The second field is the program's name in parentheses, with any bytes in it.
     static func parse(_ line: [UInt8]) -> Entry? {
         guard let id = pid_t(String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)),

@@ -78,9 +78,10 @@ extension Output {
         let unsaved = place.unsaved.flatMap { $0.isEmpty ? nil : $0 }
         result(row, id: row.chatId) {
             let lost = unsaved.map { " Lost: \($0.text)." } ?? ""
-            return fitted(
-                TerminalText.line("Removed \(row.directory) and the branch \(row.branch ?? "of the session").\(lost)")
-            )
+            // What stays is told in place of the branch.
+            let removed = row.problem.map { "\(row.directory). \($0)" }
+            let both = "\(row.directory) and the branch \(row.branch ?? "of the session")"
+            return fitted(TerminalText.line("Removed \(removed ?? both).\(lost)"))
         }
     }
 

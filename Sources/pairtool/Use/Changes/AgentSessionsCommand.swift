@@ -73,8 +73,9 @@ struct AgentSessionsCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a session's worktree and branch.",
             discussion: """
-                A worktree with files that are in no commit, or with commits that are on no other branch, stays, \
-                unless you say --force. Files that git ignored when the session began, and still does, do not count. \
+                A worktree stays if work would be lost with it: files that are in no commit, commits that no other \
+                branch or tag leads to (also those of its reflog), or what git has not finished there, such as a rebase. \
+                --force removes it in any case, within seconds. Files that git ignored when the session began, and still does, do not count. \
                 The chat's messages stay; its next prompt begins a new session.
 
                 Examples:
@@ -86,7 +87,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
         var session: String
 
-        @Flag(help: "Remove it also if work is lost with it.")
+        @Flag(help: "Remove it in any case, also if work is lost with it or it is locked.")
         var force = false
 
         @OptionGroup var host: HostOptions

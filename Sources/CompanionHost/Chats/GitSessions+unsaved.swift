@@ -1,0 +1,151 @@
+import CompanionWire
+import FoundationEssentials
+import LocalState
+
+extension GitSessions {
+    /// What would be lost with a working tree: files that are not as in a commit, commits that no other reference leads to,
+    /// and what else only its git directory holds, such as a rebase that has not ended. Files that are ignored now, and
+    /// were when the session began, do not count. A submodule that has been filled counts.
+    func unsaved(_ session: GitSessionRecord) async throws -> AgentPlace.Unsaved {
+        let isThere = FileStatus(session.directory, followingLinks: false) != nil
+        let entry = try await BlockingCall.run {
+            let entry = WorktreeEntry(of: session)
+            // Git would look for what is unsaved in another repository.
+            guard !isThere || entry?.isUsed(by: session.directory) == true else {
+                throw GitError(.unreadable, "\(session.directory)/.git does not lead to the worktree's git directory")
+            }
+            return entry
+        }
+        let repository = try await GitRepository.open(isThere ? session.directory : session.repository)
+        var files: Set<GitPath> = []
+        var tips: Set<String> = []
+        if isThere {
+            // A worktree of the host's has a commit, unless someone has taken it away.
+            guard let commit = repository.commit else { throw GitError(.unreadable, "The branch has no commit") }
+            tips.insert(commit)
+            files = try await changedFiles(of: repository, since: commit, chat: session.chat)
+        }
+        let content = try await BlockingCall.run {
+            try entry?.content(digits: repository.digits) ?? WorktreeEntry.Content()
+        }
+        tips.formUnion(content.objects)
+        if let branch = session.worktreeBranch {
+            if try await Self.hasBranch(branch, in: repository.root) { tips.insert("refs/heads/\(branch)") }
+            // It goes with the branch.
+            let log = "\(repository.common)/logs/refs/heads/\(branch)"
+            let text = try await BlockingCall.run { WorktreeEntry.text(of: log, limit: 64 << 20) }
+            tips.formUnion(WorktreeEntry.objects(in: text ?? [], digits: repository.digits))
+        }
+        return AgentPlace.Unsaved(
+            files: files.count,
+            commits: try await countCommits(tips, without: session.worktreeBranch, in: repository),
+            unfinished: content.unfinished.sorted().map { GitPath($0.utf8).text }
+        )
+    }
+
+    private func changedFiles(
+        of repository: GitRepository,
+        since commit: String,
+        chat: String
+    ) async throws -> Set<GitPath> {
+        var files: Set<GitPath> = []
+        // With what was ignored when the session began, and with what is ignored now.
+        for chat in [chat, nil] {
+            let now = try await snapshots.take(repository, isKept: false, chat: chat)
+            let changes: [GitSnapshots.Change]
+            do {
+                changes = try await snapshots.changes(from: commit, to: now)
+            } catch {
+                await now.remove()
+                throw error
+            }
+            await now.remove()
+            files.formUnion(changes.flatMap(\.paths))
+        }
+        // What was only staged.
+        let staged = try await GitProgram.run(
+            ["diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", "HEAD"],
+            in: repository.root,
+            limit: 32 << 20,
+            within: snapshots.limits.time
+        )
+        guard staged.isSuccess else {
+            throw GitError(.unreadable, "Git cannot read what is staged: \(staged.error)")
+        }
+        files.formUnion(GitSnapshots.parse(staged.output, digits: repository.digits).flatMap(\.paths))
+        files.formUnion(try await filledSubmodules(in: repository.root))
+        return files
+    }
+
+    /// How many commits some names lead to and no reference that stays.
+    ///
+    /// - Parameters:
+    ///   - tips: Names of objects, or of references. Those that are no commits, or are not there, do not count.
+    ///   - branch: That of the working tree.
+    private func countCommits(
+        _ tips: Set<String>,
+        without branch: String?,
+        in repository: GitRepository
+    ) async throws -> Int {
+        guard !tips.isEmpty else { return 0 }
+        let listed = try await GitProgram.run(
+            ["for-each-ref", "--format=%(objectname) %(refname)%00%(symref)"],
+            in: repository.root,
+            limit: 64 << 20,
+            within: snapshots.limits.time
+        )
+        guard listed.isSuccess, !listed.isCut else {
+            throw GitError(.unreadable, "Git cannot list the references: \(listed.error)")
+        }
+        let going = ["refs/worktree/", "refs/bisect/", "refs/rewritten/"]
+        let names = branch.map { ["refs/heads/\($0)"] } ?? []
+        var input = tips.sorted()
+        for line in listed.output.split(separator: UInt8(ascii: "\n")) {
+            let parts = line.split(separator: 0, omittingEmptySubsequences: false)
+            // A symbolic reference holds nothing, and may lead to what is removed.
+            guard parts.count == 2, parts[1].isEmpty, let blank = parts[0].firstIndex(of: UInt8(ascii: " ")) else {
+                continue
+            }
+            let name = parts[0][(blank + 1)...]
+            let isOwn = going.contains { name.starts(with: $0.utf8) } || names.contains { name.elementsEqual($0.utf8) }
+            if !isOwn { input.append("^" + String(decoding: parts[0][..<blank], as: UTF8.self)) }
+        }
+        let counted = try await GitProgram.run(
+            ["rev-list", "--count", "--ignore-missing", "--stdin"],
+            in: repository.root,
+            input: Array((input.joined(separator: "\n") + "\n").utf8),
+            within: snapshots.limits.time
+        )
+        guard counted.isSuccess, let count = counted.lines.first.flatMap({ Int($0) }) else {
+            throw GitError(.unreadable, "Git cannot count the commits: \(counted.error)")
+        }
+        return count
+    }
+
+    /// The submodules of a working tree that have files. The host does not look into them, and they would be gone as
+    /// well.
+    private func filledSubmodules(in directory: String) async throws -> [GitPath] {
+        let listed = try await GitProgram.run(
+            ["ls-files", "-s", "-z"],
+            in: directory,
+            limit: 128 << 20,
+            within: snapshots.limits.time
+        )
+        guard !listed.isCut else { throw GitError(.tooMuch, "The working tree has too many files") }
+        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
+        var filled: [GitPath] = []
+        // `160000 0123… 0`, a tab, and the path.
+        for line in listed.output.split(separator: 0) where line.starts(with: "160000 ".utf8) {
+            guard let tab = line.firstIndex(of: UInt8(ascii: "\t")) else { continue }
+            let path = GitPath(line[(tab + 1)...])
+            // One whose name is not text cannot be looked for.
+            if let name = String(validating: path.bytes, as: UTF8.self),
+                FileStatus("\(directory)/\(name)/.git", followingLinks: false) == nil
+            {
+                continue
+            }
+            filled.append(path)
+        }
+        return filled
+    }
+}

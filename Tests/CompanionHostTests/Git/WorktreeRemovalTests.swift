@@ -1,0 +1,229 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import LocalState
+import Testing
+
+@testable import CompanionHost
+
+/// What keeps a working tree from being removed, and what does not. The agent runs its prompts as shell scripts.
+@Suite("Removal of working trees", .timeLimit(.minutes(5)))
+struct WorktreeRemovalTests {
+    /// A session, and what is on the disk for it.
+    private struct Session {
+        var device: TestDevice
+        var repository: TestRepository
+        var chat: String
+        var directory: String
+        var entry: String
+
+        /// Runs a script in the working tree. `$g` is its git directory, `$b` its branch, `$w` a new commit that nothing leads to.
+        func shell(_ script: String) async throws {
+            let start = """
+                cd '\(directory)'; g=$(git rev-parse --absolute-git-dir); b=$(git branch --show-current)
+                w=$(git commit-tree -m own -p HEAD 'HEAD^{tree}')
+
+                """
+            try await repository.shell(start + script)
+        }
+
+        func remove(isForced: Bool) async throws -> Reply {
+            try await device.command(.sessionRemove(chatID: chat, isForced: isForced))
+        }
+
+        func place() async throws -> AgentPlace {
+            let reply = try await device.get("/companion/sessions/\(chat)")
+            guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
+            return try reply.decoded(AgentPlaceResponse.self).session
+        }
+    }
+
+    /// A repository with two commits, of which the second one is checked out.
+    private static let commits = "echo one >a; git add a; git commit -qm one; echo two >a; git commit -qam two"
+
+    private func withSession<R: Sendable>(_ body: (Session) async throws -> R) async throws -> R {
+        try await TestRepository.with(Self.commits) { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("true")
+                _ = try await device.events(chat: chat, turn: turn)
+                let name = String(chat.prefix(8))
+                return try await body(
+                    Session(
+                        device: device,
+                        repository: repository,
+                        chat: chat,
+                        directory: "\(repository.root)-worktrees/\(name)",
+                        entry: "\(repository.root)/.git/worktrees/\(name)"
+                    )
+                )
+            }
+        }
+    }
+
+    @Test(
+        "Work that only the worktree's git directory holds is unsaved",
+        arguments: [
+            ("echo x >>a; git rebase -q --autostash --exec false HEAD~1 || true", 2, "rebase-merge"),
+            ("echo x >>a; git stash create >$g/MERGE_AUTOSTASH; git checkout -q a", 2, "MERGE_AUTOSTASH"),
+            ("git update-ref refs/worktree/w $w", 1, nil),
+            ("git update-ref refs/rewritten/w $w", 1, nil),
+            ("git update-ref refs/bisect/w $w", 1, nil),
+            ("git commit -q --allow-empty -m w; git reset -q --hard HEAD~1", 1, nil),
+            ("git update-ref --create-reflog refs/worktree/w $w; git update-ref refs/worktree/w HEAD", 1, nil),
+            ("git checkout -q --detach; git update-ref refs/heads/$b $w; git update-ref refs/heads/$b HEAD", 1, nil),
+            ("git symbolic-ref refs/heads/topic refs/heads/$b; git commit -q --allow-empty -m w", 1, nil),
+            (
+                "git symbolic-ref refs/heads/t refs/heads/$b; git symbolic-ref HEAD refs/heads/t; "
+                    + "git commit -q --allow-empty -m w", 1, nil
+            ),
+            ("git symbolic-ref refs/heads/t refs/worktree/w; git update-ref refs/worktree/w $w", 1, nil),
+            ("echo $w >$g/CHERRY_PICK_HEAD", 1, "CHERRY_PICK_HEAD"),
+            ("git format-patch -1 --stdout HEAD >../p; git am -q ../p || true", 0, "rebase-apply"),
+            ("mkdir $g/sequencer; echo pick $w own >$g/sequencer/todo", 1, "sequencer"),
+            ("git bisect start HEAD HEAD~1 || true; git checkout -q $b", 0, "BISECT_LOG"),
+            ("git init -q --bare $g/modules/lib", 0, "modules"),
+        ] as [(String, Int, String?)]
+    )
+    func unsaved(script: String, commits: Int, name: String?) async throws {
+        try await withSession { session in
+            #expect(try await session.place().unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+            try await session.shell(script)
+            let unsaved = try #require(try await session.place().unsaved)
+            #expect(unsaved.files == 0 && unsaved.commits == commits, "\(unsaved)")
+            #expect(name.map { unsaved.unfinished?.contains($0) == true } ?? (unsaved.unfinished == nil), "\(unsaved)")
+            let refused = try await session.remove(isForced: false)
+            #expect(refused.status == 409 && refused.code == .sessionUnsaved, "\(refused.body)")
+            #expect(FileManager.default.fileExists(atPath: session.directory))
+            #expect(try await session.remove(isForced: true).status == 200)
+            #expect(!FileManager.default.fileExists(atPath: session.directory))
+            #expect(!FileManager.default.fileExists(atPath: session.entry))
+        }
+    }
+
+    @Test(
+        "What stays without the worktree is no loss",
+        arguments: [
+            "echo x >>a; git stash -q", "git commit -q --allow-empty -m w; git branch kept; git rebase -q HEAD~1",
+            "git commit -q --allow-empty -m w; git update-ref refs/notes/w HEAD; git reset -q --hard HEAD~1",
+            "git fetch -q . $w || git fetch -q . main", "git checkout -q HEAD~1",
+            "git symbolic-ref HEAD refs/heads/main", "git symbolic-ref refs/heads/topic refs/heads/main",
+            "touch $g/index.lock",
+        ]
+    )
+    func saved(script: String) async throws {
+        try await withSession { session in
+            try await session.shell(script)
+            #expect(try await session.place().unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+            #expect(try await session.remove(isForced: false).status == 200)
+            #expect(!FileManager.default.fileExists(atPath: session.directory))
+        }
+    }
+
+    @Test("A locked one stays unless it is removed by force")
+    func locked() async throws {
+        try await withSession { session in
+            try await session.shell("git worktree lock .")
+            let refused = try await session.remove(isForced: false)
+            #expect(refused.code == .changesUnavailable && refused.error?.contains("is locked") == true)
+            #expect(try await session.remove(isForced: true).status == 200)
+            #expect(!FileManager.default.fileExists(atPath: session.directory))
+            #expect(!FileManager.default.fileExists(atPath: session.entry))
+        }
+    }
+
+    @Test(
+        "By force it is removed whatever was done to it, and nothing else",
+        arguments: [
+            "rm .git; mkfifo .git", "rm .git", "rm .git; mkdir .git", "echo gitdir: /nowhere >.git",
+            "git init -q ../other; echo \"gitdir: $PWD/../other/.git\" >.git", "rm $g/HEAD; mkfifo $g/HEAD",
+            "rm $g/index; mkfifo $g/index", "rm $g/gitdir; mkfifo $g/gitdir", "rm $g/commondir", "rm -r $g",
+            "mkfifo .gitignore d", "mkdir -p d/e; touch d/e/f; chmod 0 d/e d", "touch \"$(printf '\\377 \\n')\"",
+            "i=0; while [ $i -lt 200 ]; do i=$((i + 1)); mkdir d; cd d; touch f; done; chmod 0 .", "ln -s ../kept d",
+            "mkdir -p $g/refs; ln -s \"$PWD/../kept\" $g/refs/d", "cd ..; rm -r \"$OLDPWD\"; ln -s kept \"$OLDPWD\"",
+            "cd ..; rm -r \"$OLDPWD\"; touch \"$OLDPWD\"", "rm -r $g; ln -s \"$PWD/../kept\" $g", "chmod 500 ..",
+        ]
+    )
+    func forced(script: String) async throws {
+        try await withSession { session in
+            let kept = session.repository.root + "-worktrees/kept"
+            try write("mine", to: kept + "/file")
+            try await session.shell(script)
+            let removed = try await session.remove(isForced: true)
+            #expect(removed.status == 200, "\(removed.body)")
+            #expect(FileStatus.isNothing(session.directory) && FileStatus.isNothing(session.entry))
+            #expect(try contents(of: kept + "/file") == "mine")
+            #expect(FileManager.default.fileExists(atPath: session.repository.root + "/a"))
+            let left = try await session.repository.shell("git branch --list 'pairtool/*'; git worktree list")
+            #expect(left.split(separator: "\n").count == 1, "\(left)")
+            #expect(try await session.device.get("/companion/sessions/\(session.chat)").status == 404)
+        }
+    }
+
+    @Test("By force it is removed from a repository that git cannot read, and the branch that stays is named")
+    func brokenRepository() async throws {
+        try await withSession { session in
+            try await session.repository.shell("rm .git/HEAD; mkfifo .git/HEAD")
+            let removed = try await session.remove(isForced: true)
+            #expect(removed.status == 200, "\(removed.body)")
+            #expect(FileStatus.isNothing(session.directory) && FileStatus.isNothing(session.entry))
+            #expect(removed.body.contains("The branch pairtool"), "\(removed.body)")
+        }
+    }
+
+    @Test("Behind a link that has replaced a directory above, nothing is removed")
+    func linkAbove() async throws {
+        try await withSession { session in
+            let parent = session.repository.root + "-worktrees"
+            try await session.repository.shell("mv '\(parent)' ../away; mkdir ../victim; ln -s victim '\(parent)'")
+            let name = String(session.chat.prefix(8))
+            try write("mine", to: parent + "/\(name)/file")
+            let removed = try await session.remove(isForced: true)
+            #expect(removed.status == 200 && removed.body.contains("is behind a symbolic link"), "\(removed.body)")
+            #expect(try contents(of: parent + "/\(name)/file") == "mine")
+            #expect(FileStatus.isNothing(session.entry))
+            #expect(try await session.device.get("/companion/sessions/\(session.chat)").status == 404)
+        }
+    }
+
+    @Test("One that was moved with git stays where it is now")
+    func moved() async throws {
+        try await withSession { session in
+            try await session.shell(#"git worktree move "$PWD" ../moved"#)
+            #expect(try await session.remove(isForced: true).status == 200)
+            #expect(FileManager.default.fileExists(atPath: session.repository.root + "-worktrees/moved/a"))
+            let left = try await session.repository.shell("git worktree list")
+            #expect(left.split(separator: "\n").count == 2, "\(left)")
+        }
+    }
+
+    @Test("A turn does not begin another worktree while files of the first one are there without their `.git`")
+    func withoutGit() async throws {
+        try await withSession { session in
+            try await session.shell("rm .git")
+            guard case .error(let text) = try await session.device.ask("true", session.chat) else {
+                throw TestFailure("the turn did not fail")
+            }
+            #expect(text.contains("has no .git any more"), "\(text)")
+            #expect(try await session.place().problem != nil)
+            #expect(try await session.remove(isForced: true).status == 200)
+            #expect(try await session.device.ask("true", session.chat) == .done)
+        }
+    }
+
+    @Test("A removal whose time is over can be taken up again")
+    func unfinished() async throws {
+        try await withSession { session in
+            try write("mine", to: session.directory + "/d/file")
+            let past = ContinuousClock.now - .seconds(1)
+            #expect(try TreeRemoval.remove(session.directory, until: past) == .unfinished)
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/d/file"))
+            #expect(try TreeRemoval.remove(session.directory, until: .now + .seconds(600)) == .removed)
+            #expect(try TreeRemoval.remove(session.directory, until: past) == .removed)
+        }
+    }
+}
+
+extension FileStatus {
+    /// Whether nothing has a path, not even a link that leads nowhere.
+    fileprivate static func isNothing(_ path: String) -> Bool { FileStatus(path, followingLinks: false) == nil }
+}

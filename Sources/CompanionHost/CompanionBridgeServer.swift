@@ -171,6 +171,7 @@ package final class CompanionBridgeServer: Service {
             logger: logger
         )
         let places = AgentPlaces(sessions: sessionsInGit, store: store, turns: turns)
+        let refusals = AgentRefusals(database: database, clock: clock, events: sink, logger: logger)
         administration = HostAdministration(
             identity: identity,
             legacy: configuration.legacy,
@@ -182,6 +183,7 @@ package final class CompanionBridgeServer: Service {
             models: agent.models,
             trouble: { agent.trouble },
             places: places,
+            refusals: refusals,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )
@@ -228,6 +230,7 @@ package final class CompanionBridgeServer: Service {
             agent: agent,
             events: sink,
             connections: connections,
+            refusals: refusals,
             logger: logger
         )
     }

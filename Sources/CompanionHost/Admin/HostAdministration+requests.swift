@@ -14,20 +14,8 @@ extension HostAdministration {
         guard let command = AdminRequest.Command(rawValue: request.command), command.isForOwnerAlone,
             (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
-        let now = rules.clock.now()
-        try? await audit.database.write(durably: true) { database in
-            try AuditLog.append(
-                .agentRefused,
-                device: nil,
-                detail: ["command": .string(command.rawValue), "process": .integer(Int64(peer.process))],
-                at: now,
-                in: database
-            )
-        }
-        return AdminResponse(
-            error: .requestForbidden,
-            "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
-        )
+        await refusals.record(command.rawValue, process: peer.process, address: nil)
+        return AdminResponse(error: .requestForbidden, HostErrorText.agentRefused)
     }
 
     /// Does what a request over the admin socket asks.

@@ -99,7 +99,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
-        let rules = AgentRules(database: database, clock: clock, logger: logger)
+        let rules = AgentRules(database: database, clock: clock, events: sink, logger: logger)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
             database: database,
@@ -298,6 +298,8 @@ package final class CompanionBridgeServer: Service {
             gate: connections,
             logger: logger
         )
+        // What does not fit the audit is reported at once.
+        _ = try? await administration.rules.book()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
             group.addTask { [turns] in await turns.log.run() }

@@ -36,7 +36,7 @@ extension HostAdministration {
             case .audit: return try await readAudit(verify: request.verify ?? false)
             case .questions: return try await readQuestions(request)
             case .answer: return try await answerQuestion(request)
-            case .rules: return try await Self.answer(rules.list())
+            case .rules: return try await readRules()
             case .addRule: return try await addRule(request)
             case .removeRule: return try await removeRule(request)
             case .sessions: return try await readSessions(request)
@@ -122,6 +122,13 @@ extension HostAdministration {
         }
         var response = AdminResponse()
         response.questions = [try await questions.decide(id, answer, by: .owner)]
+        return response
+    }
+
+    private func readRules() async throws -> AdminResponse {
+        let book = try await rules.book()
+        var response = Self.answer(book.rules)
+        if !book.faults.isEmpty { response.ruleFaults = book.faults.map(\.text) }
         return response
     }
 

@@ -38,7 +38,9 @@ struct HostRulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let rules = try await output.ask(AdminRequest(.rules)).rules ?? []
+            let answer = try await output.ask(AdminRequest(.rules))
+            let rules = answer.rules ?? []
+            for fault in answer.ruleFaults ?? [] { output.say(TerminalText.line("\(fault).")) }
             guard !rules.isEmpty else {
                 throw CommandError(
                     .nothingFound,

@@ -7,10 +7,12 @@ import Testing
 /// The built host and an agent that runs the built tool as its owner could: with the device of the same machine.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AgentSelfApprovalTests {
     private static let refusal = "An agent of this host asked for this"
+    /// A host that was started again has another port, and is looked for here alone.
+    private static let here = ["PAIRTOOL_INTERFACE": "lo", "PAIRTOOL_ENGINE": "embedded"]
 
     /// A command of the tool, as an agent would have its shell run it.
     private static func command(_ user: Sandbox, _ words: String...) -> String {
-        let variables = user.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        let variables = user.environment.merging(here) { $1 }.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
         return "env -i \(variables) \(BuiltTool.path) \(words.joined(separator: " ")) 2>&1"
     }
 
@@ -87,11 +89,15 @@ import Testing
                     """
                 let file = try host.file("left", Array(script.utf8))
                 let leave = "env -i PATH=$PATH setsid -f sh \(file) </dev/null >/dev/null 2>&1; echo left"
-                #expect(try await user.spawn(["send", "--new", "shell \(leave)"]).out.contains("left"))
+                #expect(
+                    try await user.spawn(["send", "--new", "shell \(leave)"], environment: Self.here).out.contains(
+                        "left"
+                    )
+                )
                 try await Self.wait(for: said + ".id")
             }
             try await withRunningHost(host, arguments) { events in
-                async let sent = user.spawn(["send", "--new", "ask", "--json"])
+                async let sent = user.spawn(["send", "--new", "ask", "--json"], environment: Self.here)
                 let id = try await Self.question(events)
                 _ = try host.file("go.new", Array(id.utf8))
                 try FileManager.default.moveItem(atPath: go + ".new", toPath: go)
@@ -99,7 +105,7 @@ import Testing
                 let text = try String(contentsOfFile: said, encoding: .utf8)
                 #expect(text.components(separatedBy: Self.refusal).count == 4, "\(text)")
                 #expect(try await Self.refused(host) == ["approval.decide", "answer", "rule.add"])
-                let own = try await user.spawn(["approvals", "approve", id])
+                let own = try await user.spawn(["approvals", "approve", id], environment: Self.here)
                 #expect(own.status == 0, "\(own)")
                 #expect(try await sent.json.last?["answer"] == .text("chosen: y"))
             }

@@ -99,7 +99,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
-        let rules = AgentRules(database: database, clock: clock, logger: logger)
+        let rules = AgentRules(database: database, clock: clock, events: sink, logger: logger)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
             database: database,
@@ -171,6 +171,7 @@ package final class CompanionBridgeServer: Service {
             logger: logger
         )
         let places = AgentPlaces(sessions: sessionsInGit, store: store, turns: turns)
+        let refusals = AgentRefusals(database: database, clock: clock, events: sink, logger: logger)
         administration = HostAdministration(
             identity: identity,
             legacy: configuration.legacy,
@@ -182,6 +183,7 @@ package final class CompanionBridgeServer: Service {
             models: agent.models,
             trouble: { agent.trouble },
             places: places,
+            refusals: refusals,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )
@@ -228,6 +230,7 @@ package final class CompanionBridgeServer: Service {
             agent: agent,
             events: sink,
             connections: connections,
+            refusals: refusals,
             logger: logger
         )
     }
@@ -297,6 +300,8 @@ package final class CompanionBridgeServer: Service {
             gate: connections,
             logger: logger
         )
+        // What does not fit the audit is reported at once.
+        _ = try? await administration.rules.book()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
             group.addTask { [turns] in await turns.log.run() }

@@ -57,9 +57,9 @@ package struct CompanionHostConfiguration: Sendable {
     package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
     package var turnTimeout: Duration
-    /// Whether the orphans of this process are all descendants of its agents, and are to be adopted and ended with
-    /// them: for a program that does nothing but host. Default: false; then only those are found that still have the
-    /// environment which they were started with, or a parent of theirs.
+    /// Whether the children of this process are all agents: orphans are adopted and ended with them, and what an agent leaves
+    /// behind is known as an agent's to later hosts (``InheritedMark``). For a program that does nothing but host. Default:
+    /// false; then only those are found that still have the environment which they were started with, or a parent of theirs.
     package var adoptsOrphans: Bool
     /// What one peer may have of the host's connections.
     package var connections: ConnectionLimits

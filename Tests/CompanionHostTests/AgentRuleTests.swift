@@ -269,6 +269,56 @@ struct AgentRuleTests {
     }
 
     @Test(
+        "A rule for a path leaves commands to the rules for them, unless they name the path",
+        arguments: [
+            ("git status", AgentRule.Effect.allow), ("git status --short docs", .allow), ("git log main..next", .allow),
+            ("git show HEAD:docs/a", .allow), ("git -c color.ui=never status", .allow), ("/usr/bin/git status", .allow),
+            ("git status secrets", nil), ("git diff ./docs/../secrets/a", nil), ("git show HEAD:secrets/a", nil),
+            ("git -Csecrets status", nil), ("git --git-dir=secrets/x status", nil), ("git status link/a", nil),
+            ("git status ..", nil), ("git status | cat", nil),
+        ] as [(String, AgentRule.Effect?)]
+    )
+    func commandsBesidePaths(_ command: String, _ expected: AgentRule.Effect?) async throws {
+        try await withTemporaryDirectory { directory in
+            try FileManager.default.createDirectory(atPath: directory + "/secrets", withIntermediateDirectories: false)
+            try FileManager.default.createSymbolicLink(atPath: directory + "/link", withDestinationPath: "secrets")
+            for effect in [AgentRule.Effect.deny, .ask] {
+                let path = Self.rule(effect, path: "secrets")
+                var asked = Self.asked("execute", command)
+                #expect(Self.effect([path, Self.rule(.allow, kind: "execute")], asked, in: directory) == expected)
+                let words = Self.rule(.allow, command: "git status")
+                let isMeant = expected == .allow && command.hasPrefix("git status")
+                #expect(Self.effect([path, words], asked, in: directory) == (isMeant ? .allow : nil))
+                asked.directories = ["secrets"]
+                #expect(Self.effect([path, words], asked, in: directory) == nil, "it runs there")
+            }
+        }
+    }
+
+    @Test("A rule for a path leaves tools without files to their rules, but not those that may use files")
+    func otherToolsBesidePaths() {
+        for (kind, expected) in [("fetch", AgentRule.Effect.allow), ("think", .allow), ("other", nil), ("read", nil)] {
+            let rules = [Self.rule(.deny, path: ".git"), Self.rule(.allow, kind: kind)]
+            #expect(Self.effect(rules, Self.asked(kind)) == expected, "\(kind)")
+            #expect(Self.effect(rules, Self.asked(kind, nil, [".git/config"])) == (kind == "read" ? .deny : nil))
+        }
+    }
+
+    @Test("A kind of tool that there is not is refused, with the nearest one")
+    func kinds() {
+        let fault = AgentRule(effect: .allow, kind: "exekute").fault
+        #expect(
+            fault == "There is no kind of tool “exekute”; did you mean execute? "
+                + "The kinds are read, edit, delete, move, search, execute, think, fetch, switch_mode, other."
+        )
+        #expect(
+            AgentRule(effect: .allow, kind: "frobnicate").fault?.hasPrefix("There is no kind of tool “frobnicate”. ")
+                == true
+        )
+        for kind in AgentRule.kinds { #expect(AgentRule(effect: .deny, kind: kind).fault == nil) }
+    }
+
+    @Test(
         "A rule that can do no good is refused",
         arguments: [
             AgentRule(effect: .allow), AgentRule(effect: .allow, kind: ""),

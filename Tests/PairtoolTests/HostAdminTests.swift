@@ -50,6 +50,23 @@ import Testing
         }
     }
 
+    @Test(
+        "A mistyped kind of tool or permission is refused, with the nearest one",
+        arguments: [
+            (["host", "rules", "add", "allow", "--kind", "exekute"], "did you mean execute?"),
+            (["host", "permissions", "x", "--add", "aprove"], "Did you mean approve?"),
+            (["host", "permissions", "x", "--remove", "chat.sned"], "Did you mean chat.send?"),
+            (["host", "pair", "--permission", "project.creat"], "Did you mean project.create?"),
+            (["pair", "--permission", "chat.sent"], "Did you mean chat.send?"),
+        ]
+    )
+    func mistyped(arguments: [String], hint: String) async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(arguments)
+            #expect(result.status == 2 && result.err.contains(hint), "\(result)")
+        }
+    }
+
     @Test("The owner starts a pairing for a guest, sees the device, changes what it may do, and revokes it")
     func owner() async throws {
         try await Sandbox.with { host in

@@ -94,6 +94,8 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     package var questions: [HostQuestion]?
     /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.
     package var rules: [AgentRule]?
+    /// `rules`: what does not fit the audit, in sentences.
+    package var ruleFaults: [String]?
     /// `sessions`: the newest first, or the one that was named; `removeSession`: the one that was removed.
     package var sessions: [AgentPlace]?
     package var changes: ChatChangesResponse?

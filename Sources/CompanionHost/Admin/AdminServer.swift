@@ -190,6 +190,6 @@ struct AdminPeer: Sendable {
         guard let startedAt, let now = ProcessTable.entry(process), now.startedAt == startedAt, !now.isZombie else {
             return true
         }
-        return AgentProcesses.isOfAgent(process)
+        return AgentProcesses.ofAgents().contains(process)
     }
 }

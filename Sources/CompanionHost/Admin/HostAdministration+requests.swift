@@ -14,20 +14,8 @@ extension HostAdministration {
         guard let command = AdminRequest.Command(rawValue: request.command), command.isForOwnerAlone,
             (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
-        let now = rules.clock.now()
-        try? await audit.database.write(durably: true) { database in
-            try AuditLog.append(
-                .agentRefused,
-                device: nil,
-                detail: ["command": .string(command.rawValue), "process": .integer(Int64(peer.process))],
-                at: now,
-                in: database
-            )
-        }
-        return AdminResponse(
-            error: .requestForbidden,
-            "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
-        )
+        await refusals.record(command.rawValue, process: peer.process, address: nil)
+        return AdminResponse(error: .requestForbidden, HostErrorText.agentRefused)
     }
 
     /// Does what a request over the admin socket asks.
@@ -48,7 +36,7 @@ extension HostAdministration {
             case .audit: return try await readAudit(verify: request.verify ?? false)
             case .questions: return try await readQuestions(request)
             case .answer: return try await answerQuestion(request)
-            case .rules: return try await Self.answer(rules.list())
+            case .rules: return try await readRules()
             case .addRule: return try await addRule(request)
             case .removeRule: return try await removeRule(request)
             case .sessions: return try await readSessions(request)
@@ -134,6 +122,13 @@ extension HostAdministration {
         }
         var response = AdminResponse()
         response.questions = [try await questions.decide(id, answer, by: .owner)]
+        return response
+    }
+
+    private func readRules() async throws -> AdminResponse {
+        let book = try await rules.book()
+        var response = Self.answer(book.rules)
+        if !book.faults.isEmpty { response.ruleFaults = book.faults.map(\.text) }
         return response
     }
 

@@ -13,6 +13,7 @@ package struct HostAdministration: Sendable {
     let models: [CompanionModel]
     let trouble: @Sendable () -> AgentTrouble?
     let places: AgentPlaces
+    let refusals: AgentRefusals
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
     package let audit: AuditLog

@@ -40,10 +40,15 @@ struct SignedCommandService: Sendable {
 
     /// Executes a command, or gives the stored result again.
     ///
-    /// - Parameter body: The request's body, as it came.
+    /// - Parameters:
+    ///   - body: The request's body, as it came.
+    ///   - admit: Throws if the command may not come from where it came from. Called once it is known who signed it.
     /// - Throws: ``SignedCommandError`` for the shape, ``HostError`` with the code of the first check that
     ///   failed.
-    func execute(_ body: [UInt8]) async throws -> CommandResponse {
+    func execute(
+        _ body: [UInt8],
+        admit: (CommandPayload) async throws -> Void = { _ in }
+    ) async throws -> CommandResponse {
         let start = ContinuousClock.now
         var device: String?
         var type: String?
@@ -54,6 +59,7 @@ struct SignedCommandService: Sendable {
             try CommandLimits.check(payload)
             device = try gate.activeDevice(command.deviceId).id
             let digest = try check(command)
+            try await admit(payload)
             await gate.pruneIfDue()
             let outcome = try await perform(payload, of: command, digest: digest)
             log(outcome.isReplay ? "replayed" : "executed", type: type, device: device, start: start)

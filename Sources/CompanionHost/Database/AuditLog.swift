@@ -23,6 +23,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let agentRefused = AuditKind(rawValue: "agent.refused")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
+    /// A rule was added, changed or deleted in the database, but not by the owner.
+    package static let ruleIgnored = AuditKind(rawValue: "rule.ignored")
 }
 
 /// A row of the audit.

@@ -102,6 +102,12 @@ extension HostDatabase {
             // The project in its repository: empty for the top.
             try database.execute(sql: "ALTER TABLE gitSession ADD COLUMN folder TEXT NOT NULL DEFAULT ''")
         }
+        migrator.registerMigration("rulesInAudit") { database in
+            // They are read for each question of an agent.
+            try database.execute(
+                sql: "CREATE INDEX auditOfRules ON audit (number) WHERE kind IN ('rule.added', 'rule.removed')"
+            )
+        }
         return migrator
     }
 

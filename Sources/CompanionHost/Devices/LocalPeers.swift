@@ -1,5 +1,6 @@
 import CompanionWire
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
@@ -53,6 +54,18 @@ final class LocalPeers: Sendable {
         // The connection may have been closed meanwhile.
         known.withLockedValue { $0[ObjectIdentifier(channel)]?.user = user }
         return user
+    }
+
+    /// Which process is at the other end now, as far as agents are concerned.
+    ///
+    /// - Parameter peer: The address of the other end when the request came; nil where the connection had ended by then.
+    func origin(of peer: IPAddress?, _ channel: any Channel) async -> PeerOrigin {
+        guard let peer else { return .unknown }
+        guard Self.isHere(peer) else { return .elsewhere }
+        guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:))
+        else { return .unknown }
+        return (try? await BlockingCall.run { PeerOrigin(of: client, connectedTo: server) }) ?? .unknown
     }
 
     /// Whether the user who runs this host is at the other end, or root.

@@ -10,7 +10,9 @@ struct TCPSocketTable: Sendable {
         let port: UInt16
 
         init(address: IPAddress, port: UInt16) {
-            self.address = address.unmapped
+            // The tables name no zones.
+            let address = address.unmapped
+            self.address = IPAddress(bytes: address.bytes) ?? address
             self.port = port
         }
     }
@@ -43,9 +45,16 @@ struct TCPSocketTable: Sendable {
     ///
     /// - Returns: nil where no process has it, and where the owner is not certain.
     func owner(of client: Place, connectedTo server: Place) -> UInt32? {
+        socket(of: client, connectedTo: server)?.owner
+    }
+
+    /// The client's end of a connection, as the server sees it.
+    ///
+    /// - Returns: nil where no process has it, and where it is not certain which one it is.
+    func socket(of client: Place, connectedTo server: Place) -> Row? {
         let ends = rows(withPort: client.port).filter { $0.local == client && $0.remote == server && $0.inode != 0 }
-        let owners = Set(ends.map(\.owner))
-        return owners.count == 1 ? owners.first : nil
+        let sockets = Set(ends)
+        return sockets.count == 1 ? sockets.first : nil
     }
 
     /// The sockets with a port at either end. A busy machine has tens of thousands of others, which are not parsed.

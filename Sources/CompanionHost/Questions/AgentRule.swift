@@ -8,6 +8,11 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         case allow, ask, deny
     }
 
+    /// The kinds of tools that the Agent Client Protocol has (`ToolKind`).
+    package static let kinds = [
+        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other",
+    ]
+
     /// From 1; never used again.
     package var id: Int64
     package var effect: Effect
@@ -15,7 +20,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     package var projectId: String?
     /// The project's name, for people; nil for all projects.
     package var projectName: String?
-    /// What sort of tool, in the agent's word, such as `edit` or `execute`.
+    /// What sort of tool: one of ``kinds``.
     package var kind: String?
     /// The first words of a command.
     package var command: String?
@@ -45,8 +50,9 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         }
         if command != nil, path != nil { return "A rule has a command or a path, not both." }
         if [kind, command, path].contains(where: { $0?.utf8.count ?? 0 > 1000 }) { return "The rule is too long." }
-        if let kind, kind.isEmpty || !kind.utf8.allSatisfy(ToolUse.isPlain) || kind.has(" ") {
-            return "A kind of tool is one word, such as edit or execute."
+        if let kind, !Self.kinds.contains(where: { $0.isSame(as: kind) }) {
+            let near = NearestWord.of(kind, in: Self.kinds).map { "; did you mean \($0)?" } ?? "."
+            return "There is no kind of tool “\(kind)”\(near) The kinds are \(Self.kinds.joined(separator: ", "))."
         }
         if let command, ToolUse.words(command)?.isEmpty ?? true {
             return "A rule's command is plain words, without quotes, variables, redirections or several commands."
@@ -90,8 +96,12 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
             guard isMeant else { return effect != .allow && ToolUse.names(wanted, in: words) ? .unknown : .none }
         }
         guard let path, let names = ToolUse.names(path) else { return .all }
-        guard use.hasKnownPaths else { return .unknown }
         let roots = effect == .allow ? [use.directory] : use.roots
+        guard use.hasKnownPaths else {
+            // A rule for a path stands for itself: what names nothing there is left to the other rules.
+            guard effect != .allow, let named = use.namedPaths else { return .unknown }
+            return named.allSatisfy { use.isInside($0, names, of: roots) == false } ? .none : .unknown
+        }
         let inside = use.paths.map { use.isInside($0, names, of: roots) }
         let count = inside.count { $0 == true }
         if count == 0, effect != .allow, inside.contains(nil) { return .unknown }
@@ -130,6 +140,8 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
 struct ToolUse: Sendable {
     /// Kinds of tools that say which files they use.
     private static let fileKinds: Set<String> = ["read", "edit", "delete", "move", "search"]
+    /// Kinds of tools that use no files.
+    private static let otherKinds: Set<String> = ["think", "fetch", "switch_mode"]
 
     var kind: String
     /// As it would be typed; nil for none.
@@ -167,6 +179,13 @@ struct ToolUse: Sendable {
     /// What moves a file has to say from where and to where.
     var hasKnownPaths: Bool {
         !isCommand && Self.fileKinds.contains(kind) && paths.count >= (kind.isSame(as: "move") ? 2 : 1)
+    }
+
+    /// What a command may name as a path, or a tool that uses no files does; nil where that cannot be told.
+    var namedPaths: [String]? {
+        guard isCommand else { return Self.otherKinds.contains(kind) ? paths : nil }
+        guard !hasUnknownArguments, let words else { return nil }
+        return paths + directories + words.flatMap(Self.paths)
     }
 
     /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
@@ -214,6 +233,13 @@ struct ToolUse: Sendable {
         guard !path.isEmpty, !path.begins(with: "/"), !path.utf8.contains(0) else { return nil }
         let names = path.parts("/").map(String.init).filter { !$0.isSame(as: ".") }
         return names.contains { $0.isSame(as: "..") } ? nil : names
+    }
+
+    /// What a word of a command may name as a path: all of it, or what follows an option or a separator.
+    private static func paths(in word: String) -> [String] {
+        let parts = word.utf8.split { "=:,@%+".utf8.contains($0) }.map { Array($0) }
+        let options = parts.filter { $0.first == UInt8(ascii: "-") }.map { Array($0.dropFirst(2)) }
+        return [word] + (parts + options).filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Whether some words stand among others, in their order.

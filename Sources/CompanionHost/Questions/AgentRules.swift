@@ -2,6 +2,7 @@ import CompanionWire
 import GRDB
 import LocalState
 import Logging
+import NIOConcurrencyHelpers
 
 /// Keeps the owner's rules, and answers questions of the agent by them.
 package struct AgentRules: Sendable {
@@ -10,11 +11,38 @@ package struct AgentRules: Sendable {
 
     let database: HostDatabase
     let clock: HostClock
+    let events: HostEventSink
     let logger: Logger
+    /// What was reported since the host began.
+    private let reported = NIOLockedValueBox<Set<AgentRuleBook.Fault>>([])
 
-    /// All rules, the oldest first.
-    package func list() async throws -> [AgentRule] {
-        try await database.read { try Self.fetch("1", [], in: $0) }
+    init(database: HostDatabase, clock: HostClock, events: HostEventSink, logger: Logger) {
+        self.database = database
+        self.clock = clock
+        self.events = events
+        self.logger = logger
+    }
+
+    /// The owner's rules, and what does not fit the audit, which is reported.
+    func book() async throws -> AgentRuleBook {
+        let book = try await database.read { try AgentRuleBook($0) }
+        let new = reported.withLockedValue { reported in book.faults.filter { reported.insert($0).inserted } }
+        for fault in new { try await report(fault) }
+        return book
+    }
+
+    /// Tells the owner of a rule that was changed behind their back.
+    private func report(_ fault: AgentRuleBook.Fault) async throws {
+        logger.error(
+            "rule",
+            metadata: .event("host", outcome: "refused", ["rule": "\(fault.rule)", "reason": "\(fault.text)"])
+        )
+        events.send(.agent(message: fault.text, lines: [], log: nil))
+        let now = clock.now()
+        try await database.write(durably: true) { database in
+            let detail: JSONValue = ["rule": .integer(fault.rule), "text": .string(fault.text)]
+            try AuditLog.append(.ruleIgnored, device: nil, detail: detail, at: now, in: database)
+        }
     }
 
     /// Adds a rule.
@@ -48,7 +76,12 @@ package struct AgentRules: Sendable {
     package func remove(_ id: Int64) async throws -> AgentRule? {
         let now = clock.now()
         return try await database.write(durably: true) { database -> AgentRule? in
-            guard let rule = try Self.fetch("number = ?", [id], in: database).first else { return nil }
+            // Also one that the audit does not have, or that only the audit has.
+            let book = try AgentRuleBook(database)
+            guard let rule = book.rules.first(where: { $0.id == id }) ?? book.ignored.first(where: { $0.id == id })
+            else {
+                return nil
+            }
             try database.execute(sql: "DELETE FROM agentRule WHERE number = ?", arguments: [id])
             try AuditLog.append(.ruleRemoved, device: nil, detail: rule.detail, at: now, in: database)
             return rule
@@ -64,14 +97,12 @@ package struct AgentRules: Sendable {
         emit: @Sendable (AgentEvent) -> Void
     ) async -> AgentDecision? {
         do {
-            let rules = try await database.read { database in
-                try Self.fetch(
-                    "project IS NULL OR project = (SELECT project FROM chat WHERE id = ?)",
-                    [turn.chatID],
-                    in: database
-                )
+            let all = try await book().rules
+            guard !all.isEmpty else { return nil }
+            let project = try await database.read { database in
+                try String.fetchOne(database, sql: "SELECT project FROM chat WHERE id = ?", arguments: [turn.chatID])
             }
-            guard !rules.isEmpty else { return nil }
+            let rules = all.filter { rule in rule.projectId.map { project?.isSame(as: $0) == true } ?? true }
             let use = ToolUse(asked, directory: turn.directory, project: turn.project)
             guard let rule = try await BlockingCall.run({ AgentRule.deciding(rules, use) }) else { return nil }
             guard let decision = rule.decision(on: asked) else { return nil }
@@ -116,35 +147,6 @@ package struct AgentRules: Sendable {
         }
         throw HostError(.requestInvalid, "The host has no project “\(word)”.")
     }
-
-    private static func fetch(
-        _ condition: String,
-        _ arguments: StatementArguments,
-        in database: Database
-    ) throws -> [AgentRule] {
-        try Row.fetchAll(
-            database,
-            sql:
-                """
-                SELECT number, effect, project, kind, command, path,
-                    (SELECT name FROM project WHERE id = agentRule.project)
-                FROM agentRule WHERE \(condition) ORDER BY number
-                """,
-            arguments: arguments
-        ).map { row in
-            // What a later version knows more is asked about.
-            var rule = AgentRule(
-                id: row[0],
-                effect: AgentRule.Effect(rawValue: row[1]) ?? .ask,
-                projectId: row[2],
-                kind: row[3],
-                command: row[4],
-                path: row[5]
-            )
-            rule.projectName = row[6]
-            return rule
-        }
-    }
 }
 
 extension AgentRule {
@@ -155,9 +157,5 @@ extension AgentRule {
         case .deny: asked.rejection
         case .ask: nil
         }
-    }
-
-    fileprivate var detail: JSONValue {
-        ["rule": .integer(id), "text": .string(text), "project": .string(projectId ?? "")]
     }
 }

@@ -12,7 +12,9 @@ struct PairingOptions: ParsableArguments {
     @Option(
         name: .customLong("permission"),
         help:
-            "Request this permission only (repeatable). Default: all."
+            "Request this permission only (repeatable). Default: all.",
+        completion: .list(CompanionPermission.words),
+        transform: CompanionPermission.init(commandLine:)
     )
     var permissions: [CompanionPermission] = []
 
@@ -41,12 +43,16 @@ struct PairingOptions: ParsableArguments {
     var isLimited: Bool { readOnly || !permissions.isEmpty }
 }
 
-extension CompanionPermission: ExpressibleByArgument {
-    init?(argument: String) {
-        let permission = CompanionPermission(rawValue: argument)
-        guard Self.all.contains(permission) else { return nil }
-        self = permission
-    }
+extension CompanionPermission {
+    /// All permissions, as they are written on the command line.
+    static var words: [String] { all.map(\.rawValue) }
 
-    static var allValueStrings: [String] { all.map(\.rawValue) }
+    /// - Throws: `ValidationError` for an unknown one, with the nearest known one.
+    init(commandLine word: String) throws {
+        guard let known = Self.all.first(where: { $0.rawValue.isSame(as: word) }) else {
+            let near = NearestWord.of(word, in: Self.words).map { "Did you mean \($0)? " } ?? ""
+            throw ValidationError("\(near)The permissions are \(Self.words.joined(separator: ", ")).")
+        }
+        self = known
+    }
 }

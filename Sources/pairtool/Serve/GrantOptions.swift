@@ -8,9 +8,11 @@ struct GrantOptions: ParsableArguments {
 
     @Option(
         name: .customLong("permission"),
-        help: "Give devices that pair this permission only (repeatable). Default: all that they request."
+        help: "Give devices that pair this permission only (repeatable). Default: all that they request.",
+        completion: .list(CompanionPermission.words),
+        transform: CompanionPermission.init(commandLine:)
     )
-    var allowed: [PermissionArgument] = []
+    var allowed: [CompanionPermission] = []
 
     mutating func validate() throws {
         if readOnly, !allowed.isEmpty { throw ValidationError("--read-only and --permission cannot be used together.") }
@@ -18,18 +20,6 @@ struct GrantOptions: ParsableArguments {
 
     /// nil grants everything that a device asks for.
     var permissions: [CompanionPermission]? {
-        readOnly ? [] : allowed.isEmpty ? nil : allowed.map(\.permission)
+        readOnly ? [] : allowed.isEmpty ? nil : allowed
     }
-}
-
-/// A permission on the command line.
-struct PermissionArgument: ExpressibleByArgument {
-    let permission: CompanionPermission
-
-    init?(argument: String) {
-        permission = CompanionPermission(rawValue: argument)
-        guard CompanionPermission.all.contains(permission) else { return nil }
-    }
-
-    static var allValueStrings: [String] { CompanionPermission.all.map(\.rawValue) }
 }

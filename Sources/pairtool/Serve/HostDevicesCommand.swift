@@ -60,18 +60,31 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     @Argument(help: "The device, by name or id prefix.")
     var device: String
 
-    @Option(name: .customLong("permission"), help: "Allow this and nothing else, besides reading (repeatable).")
-    var allowed: [PermissionArgument] = []
+    @Option(
+        name: .customLong("permission"),
+        help: "Allow this and nothing else, besides reading (repeatable).",
+        completion: .list(CompanionPermission.words),
+        transform: CompanionPermission.init(commandLine:)
+    )
+    var allowed: [CompanionPermission] = []
 
-    @Option(help: "Also allow this (repeatable).")
-    var add: [PermissionArgument] = []
+    @Option(
+        help: "Also allow this (repeatable).",
+        completion: .list(CompanionPermission.words),
+        transform: CompanionPermission.init(commandLine:)
+    )
+    var add: [CompanionPermission] = []
 
-    @Option(help: "Do not allow this any more (repeatable).")
-    var remove: [PermissionArgument] = []
+    @Option(
+        help: "Do not allow this any more (repeatable).",
+        completion: .list(CompanionPermission.words),
+        transform: CompanionPermission.init(commandLine:)
+    )
+    var remove: [CompanionPermission] = []
 
     /// The old name of `--permission`.
-    @Option(parsing: .upToNextOption, help: .hidden)
-    var set: [PermissionArgument] = []
+    @Option(parsing: .upToNextOption, help: .hidden, transform: CompanionPermission.init(commandLine:))
+    var set: [CompanionPermission] = []
 
     @Flag(help: "Allow reading only.")
     var readOnly = false
@@ -90,13 +103,12 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         var device = try await output.adminDevice(device)
-        let wanted = (allowed + set).map(\.permission)
-        if readOnly || !(wanted + (add + remove).map(\.permission)).isEmpty {
+        let wanted = allowed + set
+        if readOnly || !(wanted + add + remove).isEmpty {
             var request = AdminRequest(.permissions)
             request.device = device.id
-            let all = wanted + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add.map(\.permission)
-            let removed = remove.map(\.permission)
-            request.permissions = all.unique.filter { !removed.contains($0) }
+            let all = wanted + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add
+            request.permissions = all.unique.filter { !remove.contains($0) }
             guard let changed = try await output.ask(request).devices?.first else { throw CommandError.strangeAnswer }
             device = changed
         }

@@ -38,7 +38,9 @@ struct HostRulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let rules = try await output.ask(AdminRequest(.rules)).rules ?? []
+            let answer = try await output.ask(AdminRequest(.rules))
+            let rules = answer.rules ?? []
+            for fault in answer.ruleFaults ?? [] { output.say(TerminalText.line("\(fault).")) }
             guard !rules.isEmpty else {
                 throw CommandError(
                     .nothingFound,
@@ -67,9 +69,9 @@ struct HostRuleAddCommand: AsyncParsableCommand {
         commandName: "add",
         abstract: "Add a rule.",
         discussion: """
-            Agents call their tools read, edit, delete, move, search, execute, think, fetch or other. If you give \
-            several conditions, all of them have to hold. A rule has a command or a path, not both: a path concerns \
-            tools that read or change files, not commands.
+            The kinds of tools are \(AgentRule.kinds.joined(separator: ", ")). If you give several conditions, all of \
+            them have to hold. A rule has a command or a path, not both: a path concerns tools that read or change \
+            files. Commands are left to the other rules, but one that names a path of a deny or ask rule is asked about.
 
             Examples:
               pairtool host rules add allow --kind edit --path docs
@@ -81,7 +83,7 @@ struct HostRuleAddCommand: AsyncParsableCommand {
     @Argument(help: "What happens then: allow, ask or deny.")
     var effect: AgentRule.Effect
 
-    @Option(help: "For this kind of tool.")
+    @Option(help: "For this kind of tool.", completion: .list(AgentRule.kinds))
     var kind: String?
 
     @Option(help: "For commands that begin with these words. Every option after them is included.")

@@ -49,7 +49,7 @@ package enum FakeACPAgent {
     /// `config-stuck`: has its modes in options, the last one does not leave a mode; `early-yolo`, `early-option`,
     /// `replay-yolo`: changes its mode together with the answer that begins a session, or before it.
     private static let source = #"""
-        import json, os, queue, socket, subprocess, sys, threading
+        import http.client, json, os, queue, socket, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
@@ -109,6 +109,12 @@ package enum FakeACPAgent {
                 path, _, line = rest.partition(" ")
                 peer = socket.socket(socket.AF_UNIX); peer.connect(path); peer.sendall(line.encode() + b"\n")
                 say(session, peer.makefile().readline())
+            elif word == "http":
+                port, method, path, body = rest.split(" ", 3)
+                peer = http.client.HTTPConnection("127.0.0.1", int(port))
+                peer.request(method, path, body, {"Content-Type": "application/json"}); say(session, peer.getresponse().read().decode())
+            elif word == "shell":
+                say(session, subprocess.run(["/bin/sh", "-c", rest], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout)
             elif word == "ask-then":
                 ask(session, {"toolCallId": "t", "title": "Run it"}); reason = rest
                 update(session, "usage_update", used=1, size=2)

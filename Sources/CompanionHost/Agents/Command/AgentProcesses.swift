@@ -11,8 +11,8 @@ import NIOConcurrencyHelpers
 /// session (`setsid`) and its parent (a double fork).
 ///
 /// A process belongs to the run when its environment has the run's mark, when it is in the command's session or
-/// process group, or when it descends from one that belongs. A program whose orphans can only be agents' (see
-/// ``adoptOrphans()``) also ends those that have cleared their environment.
+/// process group, or when it descends from one that belongs. A program whose children can only be agents' (see
+/// ``adoptOrphans()``) also ends those that have cleared their environment, and knows those of earlier hosts.
 final class AgentProcesses: Sendable {
     /// The variable that marks the processes of a run.
     static let variable = "PAIRTOOL_AGENT_RUN"
@@ -54,19 +54,22 @@ final class AgentProcesses: Sendable {
         Self.registry.withLockedValue { _ = $0.runs.removeValue(forKey: mark) }
     }
 
-    /// Makes this process the parent of its orphaned descendants (PR_SET_CHILD_SUBREAPER), and has orphans ended with
-    /// the run that they come from. For a program whose children are agents and nothing else.
+    /// Makes this process the parent of its orphaned descendants (PR_SET_CHILD_SUBREAPER), has orphans ended with the run
+    /// that they come from, and marks all that this process starts (``InheritedMark``). For a program whose children are
+    /// agents and nothing else.
     static func adoptOrphans() {
+        InheritedMark.begin()
         guard pairtool_adopt_orphans() == 0 else { return }
         registry.withLockedValue { $0.adoptsOrphans = true }
     }
 
-    /// Whether a process belongs to a run of any agent of this program. Blocks.
-    static func isOfAgent(_ process: pid_t) -> Bool {
+    /// The processes that belong to a run of any agent of this program, and those that an earlier host has left. Blocks.
+    static func ofAgents() -> Set<pid_t> {
         let registry = registry.withLockedValue { $0 }
+        let marked = ProcessTable.now().entries.map(\.id).filter(InheritedMark.isOn)
         // Whose orphan a process is makes no difference here.
-        return registry.runs.values.contains { run in
-            members(of: run, others: [], adoptsOrphans: registry.adoptsOrphans).contains { $0.id == process }
+        return registry.runs.values.reduce(into: Set(marked)) { all, run in
+            all.formUnion(members(of: run, others: [], adoptsOrphans: registry.adoptsOrphans).map(\.id))
         }
     }
 

@@ -73,6 +73,17 @@ struct ProcessTable: Sendable {
         read("/proc/\(id)/environ", limit: 4 << 20)
     }
 
+    /// The hard limit of file locks of a process; nil where that cannot be read, as of one that has ended.
+    static func hardLimit(ofLocks id: pid_t) -> UInt64? {
+        // `Max file locks            unlimited            unlimited            locks     `: what is limited, soft, hard, unit.
+        let title = Array("Max file locks ".utf8)
+        let lines = read("/proc/\(id)/limits", limit: 16 << 10).split(separator: UInt8(ascii: "\n"))
+        guard let line = lines.first(where: { $0.starts(with: title) }) else { return nil }
+        let fields = line.dropFirst(title.count).split(separator: UInt8(ascii: " "))
+        guard fields.count >= 2 else { return nil }
+        return fields[1].elementsEqual("unlimited".utf8) ? .max : UInt64(String(decoding: fields[1], as: UTF8.self))
+    }
+
     /// The present moment as ``Entry/startedAt`` counts.
     static func ticksNow() -> UInt64 {
         var time = timespec()

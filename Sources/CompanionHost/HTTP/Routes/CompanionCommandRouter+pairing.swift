@@ -28,6 +28,7 @@ extension CompanionCommandRouter {
                 logger.notice("pairing start", metadata: .event("pairing", outcome: "refused"))
                 throw HostResponseError(.forbidden, HostErrorText.ownUserOnly)
             }
+            try await refuseAgents("pairing/start", context)
             let body = try HostJSON.decode(PairingStartBody.self, from: context.json)
             return .json(await pairing.start(ttlSeconds: body.ttlSeconds))
         }
@@ -35,6 +36,7 @@ extension CompanionCommandRouter {
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let request = try HostJSON.decode(PairingCompleteBody.self, from: context.json).request
+            try await refuseAgents("pairing/complete", context)
             let before = devices.connection?.device.id
             let device = try await pairing.complete(request, address: peer)
             // Another one may have taken its place meanwhile.
@@ -45,13 +47,18 @@ extension CompanionCommandRouter {
         }
         add(.post, "/companion/disconnect", to: router) { request, context in
             if context.version >= 2 {
-                try await control.disconnect(try await authenticate(request, context))
+                let device = try await authenticate(request, context)
+                try await refuseAgents("disconnect", context)
+                try await control.disconnect(device)
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
             // It takes no body; what says that it is JSON has to be.
             try await context.checkBody(ofRefused: request)
             // Without a connected device there is nothing to protect, and disconnecting twice is no error.
-            if devices.connection != nil { try await requireManager(context) }
+            if devices.connection != nil {
+                try await requireManager(context)
+                try await refuseAgents("disconnect", context)
+            }
             try await control.disconnect()
             return await status(for: context)
         }
@@ -63,10 +70,12 @@ extension CompanionCommandRouter {
             if context.version >= 2 {
                 let device = try await authenticate(request, context)
                 guard device.id == id else { throw HostResponseError(.forbidden, HostErrorText.onlyAtHost) }
+                try await refuseAgents("revoke", context)
                 try await control.revoke(id, by: id)
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
             try await requireManager(context)
+            try await refuseAgents("revoke", context)
             // Who speaks v1 has proven nothing that would outweigh a proven pairing.
             guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
                 throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
@@ -82,7 +91,12 @@ extension CompanionCommandRouter {
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
             let address = try address(of: context)
-            return .json(try await noted("hello") { try await pairing.hello(body, address: address) })
+            return .json(
+                try await noted("hello") {
+                    try await refuseAgents("pairing/hello", context)
+                    return try await pairing.hello(body, address: address)
+                }
+            )
         }
         add(.post, "/companion/pairing/share", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
@@ -93,7 +107,13 @@ extension CompanionCommandRouter {
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
             let address = try address(of: context)
-            return .json(try await noted("confirm") { try await pairing.confirm(body, address: address) })
+            return .json(
+                try await noted("confirm") {
+                    // The connection may be another one by now.
+                    try await refuseAgents("pairing/confirm", context)
+                    return try await pairing.confirm(body, address: address)
+                }
+            )
         }
         add(.post, "/companion/session", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)

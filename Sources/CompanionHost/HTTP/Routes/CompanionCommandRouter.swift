@@ -28,6 +28,7 @@ package struct CompanionCommandRouter: Sendable {
     let agent: any Agent
     let events: HostEventSink
     let connections: ConnectionGate
+    let refusals: AgentRefusals
     let logger: Logger
     /// Who of this machine's users asks.
     let localPeers = LocalPeers()
@@ -62,7 +63,9 @@ package struct CompanionCommandRouter: Sendable {
             guard let body = context.json else {
                 throw SignedCommandError(.commandBadShape, "The body has to be application/json")
             }
-            let answer = try await commands.execute(Array(body.readableBytesView))
+            let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload in
+                if payload.isForOwnerAlone { try await refuseAgents(payload.type, context) }
+            }
             connections.trust(context.channel, true)
             return .json(answer)
         }

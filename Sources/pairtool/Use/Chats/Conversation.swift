@@ -44,6 +44,10 @@ struct Conversation: Sendable {
         allowedTools: [String]?,
         deniesQuestions: Bool
     ) async throws -> Conversation {
+        let model = try await session.model(model)
+        for hint in (allowedTools ?? []).compactMap({ ToolHint.text(about: $0, model: model) }) {
+            session.output.say(TerminalText.line(hint))
+        }
         guard let word else {
             let project = try await session.projectForNewChat(project)
             return Conversation(
@@ -51,7 +55,7 @@ struct Conversation: Sendable {
                 chatID: "",
                 title: "new chat in \(project.project.name)",
                 projectPath: project.project.localPath,
-                model: try await session.model(model),
+                model: model,
                 allowedTools: allowedTools,
                 deniesQuestions: deniesQuestions,
                 unmadeIn: project
@@ -63,7 +67,7 @@ struct Conversation: Sendable {
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
-            model: try await session.model(model),
+            model: model,
             allowedTools: allowedTools,
             deniesQuestions: deniesQuestions
         )

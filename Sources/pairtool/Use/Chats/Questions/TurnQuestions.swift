@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionHost
 import CompanionWire
 import Identity
 import NIOConcurrencyHelpers
@@ -62,17 +63,13 @@ final class TurnQuestions: Sendable {
         open.withLockedValue { _ = $0.removeValue(forKey: ByteText(notice.id)) }
     }
 
-    /// The kinds of tools of the Agent Client Protocol.
-    private static let kinds: Set<String> = [
-        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other",
-    ]
-
     /// What the command line says about a question; nil if the user is to be asked.
     private func choice(_ notice: QuestionNotice) -> ApprovalChoice? {
         // A title is the agent's own words: what is called “read” may do anything.
         let isAllowed =
             allowedTools?.contains { tool in
-                tool.isSame(as: notice.kind) || (!Self.kinds.contains(tool) && tool.isSame(as: notice.title))
+                tool.isSame(as: notice.kind)
+                    || (!AgentRule.kinds.contains { $0.isSame(as: tool) } && tool.isSame(as: notice.title))
             } ?? true
         return isAllowed ? .approve(always: false) : deniesRest ? .reject(always: false, reason: nil) : nil
     }

@@ -1,0 +1,47 @@
+import Glibc
+
+/// Where a request comes from, as far as agents of a host are concerned.
+enum PeerOrigin: Sendable, Hashable {
+    /// From another machine.
+    case elsewhere
+    /// From a process of this machine that no agent started.
+    case owner
+    /// From a process of an agent, of this host or of an earlier one.
+    case agent(pid_t)
+    /// From this machine; it cannot be told from which process.
+    case unknown
+
+    /// Finds who has the client's end of a connection from this machine now. Blocks.
+    ///
+    /// - Parameters:
+    ///   - client: The client's end.
+    ///   - server: The host's end.
+    init(of client: TCPSocketTable.Place, connectedTo server: TCPSocketTable.Place) {
+        guard let socket = TCPSocketTable.current().socket(of: client, connectedTo: server) else {
+            // Whoever sent the request has ended, or has closed the connection.
+            self = .unknown
+            return
+        }
+        let holders = SocketHolders(of: socket.inode)
+        // After that, so that those are known which were started meanwhile.
+        let agents = AgentProcesses.ofAgents()
+        if let agent = holders.known.first(where: { agents.contains($0.id) }) {
+            self = .agent(agent.id)
+            return
+        }
+        // One that has ended meanwhile may have been an agent's, and may have passed the connection on.
+        guard holders.known.allSatisfy({ ProcessTable.entry($0.id)?.startedAt == $0.startedAt }),
+            TCPSocketTable.current().socket(of: client, connectedTo: server) == socket
+        else {
+            self = .unknown
+            return
+        }
+        guard holders.known.isEmpty else {
+            self = .owner
+            return
+        }
+        let isHiddenAgent = holders.hidden.contains { agents.contains($0.id) }
+        let isHiddenOwner = holders.hidden.contains { SocketHolders.user(of: $0) == socket.owner }
+        self = isHiddenOwner && !isHiddenAgent ? .owner : .unknown
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import LocalState
+
+/// The processes of this machine that have a socket, as `/proc/PID/fd` shows them (proc_pid_fd(5)).
+struct SocketHolders: Sendable {
+    /// Those that have it.
+    private(set) var known: [ProcessTable.Entry] = []
+    /// Those that show nobody what they have, as pairtool's own processes do. One of them may have it.
+    private(set) var hidden: [ProcessTable.Entry] = []
+
+    /// Looks at all processes. Blocks.
+    init(of inode: UInt64) {
+        let name = "socket:[\(inode)]".utf8.map { CChar(bitPattern: $0) }
+        for process in ProcessTable.now().entries where !process.isZombie {
+            switch Self.has(process.id, name) {
+            case true?: known.append(process)
+            case false?: break
+            case nil: hidden.append(process)
+            }
+        }
+    }
+
+    /// The user of a process; nil for one that has ended.
+    static func user(of process: ProcessTable.Entry) -> UInt32? {
+        FileStatus("/proc/\(process.id)")?.owner
+    }
+
+    /// Whether a process has what a link of this name stands for; nil where it does not show that.
+    private static func has(_ process: pid_t, _ name: [CChar]) -> Bool? {
+        guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT ? false : nil }
+        defer { closedir(directory) }
+        let target = UnsafeMutableBufferPointer<CChar>.allocate(capacity: name.count + 1)
+        defer { target.deallocate() }
+        guard let start = target.baseAddress else { return nil }
+        while let item = readdir(directory) {
+            let count = withUnsafePointer(to: &item.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { file in
+                    readlinkat(dirfd(directory), file, start, target.count)
+                }
+            }
+            if count == name.count, name.elementsEqual(target.prefix(count)) { return true }
+            if count < 0, errno == EACCES || errno == EPERM { return nil }
+        }
+        return false
+    }
+}

@@ -1,0 +1,32 @@
+import CompanionWire
+import Hummingbird
+
+extension CompanionCommandRouter {
+    /// Refuses a request for what only the owner may do if it comes from an agent of this host, or from a process of this
+    /// machine that may be one. To be asked for each request: a connection can be passed on.
+    ///
+    /// - Parameter command: For the audit.
+    /// - Throws: ``HostError`` with `request.forbidden`.
+    func refuseAgents(_ command: String, _ context: HostRequestContext) async throws {
+        let origin = await localPeers.origin(of: context.peer, context.channel)
+        switch origin {
+        case .elsewhere, .owner: return
+        case .agent(let process):
+            await refusals.record(command, process: process, address: context.peer?.description)
+            throw HostError(.requestForbidden, HostErrorText.agentRefused)
+        case .unknown:
+            await refusals.record(command, process: nil, address: context.peer?.description)
+            throw HostError(.requestForbidden, HostErrorText.processUnknown)
+        }
+    }
+}
+
+extension CommandPayload {
+    /// Whether it decides what the agent may do, or takes something away: no agent of the host may ask for that.
+    var isForOwnerAlone: Bool {
+        switch self {
+        case .approvalDecide, .sessionRemove: true
+        case .projectCreate, .sessionCreate, .chatCreate, .chatSend, .chatCancel: false
+        }
+    }
+}

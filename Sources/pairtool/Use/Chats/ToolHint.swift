@@ -1,0 +1,15 @@
+import CompanionHost
+import CompanionWire
+
+/// What the user learns about tools that they allow and that the agent does not have.
+enum ToolHint {
+    /// - Parameter model: Of the chat.
+    /// - Returns: nil for a known tool, and if only the agent knows its tools.
+    static func text(about tool: String, model: String?) -> String? {
+        guard model?.isSame(as: BuiltinAgent.modelID) == true else { return nil }
+        let known = BuiltinAgent.Tool.allCases.map(\.rawValue)
+        guard !known.contains(where: { $0.isSame(as: tool) }) else { return nil }
+        let hint = NearestWord.of(tool, in: known).map { "did you mean \($0)?" }
+        return "The built-in agent has no tool “\(tool)”; \(hint ?? "it has \(known.joined(separator: ", "))")"
+    }
+}

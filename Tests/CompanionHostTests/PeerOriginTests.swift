@@ -1,0 +1,130 @@
+import CompanionWire
+import Glibc
+import Subprocess
+import Testing
+
+@testable import CompanionHost
+
+/// The processes at the other end of connections from this machine, over real sockets.
+@Suite("Which process has the other end of a connection", .timeLimit(.minutes(5)))
+struct PeerOriginTests {
+    /// Connects to a port in one of several ways, says from which port, and ends with its input.
+    private static let client = """
+        import os, socket, subprocess, sys
+        port, way, mark = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+        mapped = way == "mapped"
+        s = socket.socket(socket.AF_INET6 if mapped else socket.AF_INET)
+        s.connect(("::ffff:127.0.0.1" if mapped else "127.0.0.1", port))
+        if way in ("shared", "passed"):
+            subprocess.Popen(["sleep", "1000"], env={**os.environ, "PAIRTOOL_AGENT_RUN": mark}, pass_fds=[s.fileno()],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        if way == "closed": s.close()
+        print(s.getsockname()[1] if way != "closed" else 1, flush=True)
+        if way != "passed": sys.stdin.read()
+        """
+
+    /// What is found out about a client, while it runs.
+    ///
+    /// - Parameter isAgent: Whether it is started as an agent is.
+    private func origin(of way: String, isAgent: Bool = false) async throws -> PeerOrigin {
+        let listener = try LoopbackListener()
+        let run = AgentProcesses()
+        let environment: Environment =
+            isAgent ? .inherit.updating([.init(stringLiteral: AgentProcesses.variable): run.mark]) : .inherit
+        let outcome = try await Subprocess.run(
+            .name("python3"),
+            arguments: ["-c", Self.client, "\(listener.port)", way, run.mark],
+            environment: environment,
+            input: .inputWriter,
+            output: .sequence,
+            error: .discarded
+        ) { process in
+            var ports: [String] = []
+            for try await line in process.standardOutput.strings() {
+                ports.append(line.trimmingWhitespace())
+                break
+            }
+            let port = try #require(ports.first.flatMap { UInt16($0) })
+            let origin = PeerOrigin(of: try Self.place(port), connectedTo: try Self.place(listener.port))
+            try await process.standardInputWriter.finish()
+            return origin
+        }
+        await run.ended(within: .zero, logger: .silent)
+        return outcome.closureResult
+    }
+
+    private static func place(_ port: UInt16) throws -> TCPSocketTable.Place {
+        TCPSocketTable.Place(address: try #require(IPAddress("127.0.0.1")), port: port)
+    }
+
+    @Test(
+        "A process that no agent started is the owner's, whatever the family of its address",
+        arguments: ["plain", "mapped"]
+    )
+    func owner(way: String) async throws {
+        #expect(try await origin(of: way) == .owner)
+    }
+
+    @Test(
+        "A process of an agent is found, also if others have the connection too, and if the one that made it has ended",
+        arguments: [("plain", true), ("mapped", true), ("shared", false), ("passed", false)]
+    )
+    func agent(way: String, isAgent: Bool) async throws {
+        let origin = try await origin(of: way, isAgent: isAgent)
+        guard case .agent = origin else {
+            Issue.record("\(origin)")
+            return
+        }
+    }
+
+    @Test("A connection that its client has closed cannot be attributed")
+    func closed() async throws {
+        #expect(try await origin(of: "closed") == .unknown)
+    }
+
+    @Test("The limit that marks what a host starts is read as the kernel has it")
+    func limit() async throws {
+        var limit = rlimit()
+        #expect(getrlimit(__rlimit_resource_t(__RLIMIT_LOCKS.rawValue), &limit) == 0)
+        #expect(ProcessTable.hardLimit(ofLocks: getpid()) == UInt64(limit.rlim_max))
+        #expect(ProcessTable.hardLimit(ofLocks: pid_t.max) == nil)
+        let outcome = try await Subprocess.run(
+            .name("prlimit"),
+            arguments: ["--locks=5:7", "sh", "-c", "echo; read -r line"],
+            input: .inputWriter,
+            output: .sequence,
+            error: .discarded
+        ) { process in
+            for try await _ in process.standardOutput.strings() { break }
+            let found = ProcessTable.hardLimit(ofLocks: process.processIdentifier.value)
+            try await process.standardInputWriter.finish()
+            return found
+        }
+        #expect(outcome.closureResult == 7)
+    }
+}
+
+/// Listens on a free port of the loopback interface, and answers nobody.
+private struct LoopbackListener: ~Copyable {
+    private let descriptor: Int32
+    let port: UInt16
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 4) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard isListening else { throw TestFailure("listen: \(errno)") }
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

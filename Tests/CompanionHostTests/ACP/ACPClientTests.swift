@@ -233,7 +233,7 @@ struct ACPClientTests {
     }
 
     @Test("An answer counts whose id has become a text, and one without a result is none")
-    func ids() {
+    func textIDs() {
         for id in ["0", "0.0", #""0""#] {
             let client = client()
             #expect(

@@ -22,7 +22,7 @@ struct LenientAnswerTests {
     private static let stop = chunk("", end: "stop")
     private static let done = event("[DONE]")
 
-    private func ask(_ stream: String, _ provider: Provider = .openai) async throws -> Asked {
+    private func received(_ stream: String, _ provider: Provider = .openai) async throws -> Asked {
         try await withFakeProviders { fake in
             fake.reply(.stream(stream))
             return try await ask(.asking("Why?"), try fake.endpoint(provider))
@@ -85,7 +85,7 @@ struct LenientAnswerTests {
 
     @Test("A whole answer is one, however it is written", arguments: wholeAnswers)
     func whole(name: String, stream: String) async throws {
-        let asked = try await ask(stream)
+        let asked = try await received(stream)
         #expect(asked.error == nil, "\(name): \(String(describing: asked.error))")
         #expect(asked.text == "Hello there", "\(name)")
         #expect(asked.events.contains(.finished(.complete)), "\(name)")
@@ -166,7 +166,7 @@ struct LenientAnswerTests {
 
     @Test("Half an answer is none, and what the server says is told", arguments: halfAnswers)
     func half(name: String, stream: String, code: ProviderError.Code, words: String) async throws {
-        let asked = try await ask(stream)
+        let asked = try await received(stream)
         #expect(asked.error?.code == code, "\(name): \(String(describing: asked.error)), “\(asked.text)”")
         #expect(
             words.isEmpty || asked.error?.providerText?.contains(words) == true,
@@ -196,21 +196,21 @@ struct LenientAnswerTests {
         ]
     )
     func others(provider: Provider, piece: String, end: String) async throws {
-        let asked = try await ask(Self.event(piece) + Self.event(end), provider)
+        let asked = try await received(Self.event(piece) + Self.event(end), provider)
         #expect(asked.text == "Hello")
         #expect(asked.error != nil)
     }
 
     @Test("Other providers' pieces are read as leniently")
     func otherTypes() async throws {
-        let anthropic = try await ask(
+        let anthropic = try await received(
             Self.event(#"{"type":"message_start","message":{"usage":{"input_tokens":"12"}},"x":NaN}"#) + "data:\n\n"
                 + Self.event(#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hello"},"error":""}"#)
                 + "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}",
             .anthropic
         )
         #expect(anthropic.error == nil && anthropic.text == "Hello", "\(String(describing: anthropic.error))")
-        let ollama = try await ask(
+        let ollama = try await received(
             #"{"message":{"content":"Hello","thinking":"hm"},"code":0}"# + "\n"
                 + #"{"done":true,"eval_count":"7","done_reason":"stop"}"#,
             .ollama
@@ -228,7 +228,7 @@ struct LenientAnswerTests {
         ]
     )
     func calls(delta: String) async throws {
-        let asked = try await ask(Self.chunk(delta, end: "tool_calls") + Self.done)
+        let asked = try await received(Self.chunk(delta, end: "tool_calls") + Self.done)
         let call = ProviderToolCall(id: "7", name: "f", arguments: #"{"a":1}"#)
         #expect(asked.events == [.toolCall(call), .finished(.complete)])
     }
@@ -237,7 +237,7 @@ struct LenientAnswerTests {
     func lateCalls() async throws {
         let stream = Self.stop + Self.chunk(#""function_call":{"name":"f","arguments":"{}"}"#) + Self.done
         let call = ProviderToolCall(id: "call_1", name: "f", arguments: "{}")
-        #expect(try await ask(stream).events == [.finished(.complete), .toolCall(call)])
+        #expect(try await received(stream).events == [.finished(.complete), .toolCall(call)])
     }
 
     // MARK: Thoughts
@@ -256,7 +256,7 @@ struct LenientAnswerTests {
     )
     func tags(pieces: [String], thought: String, text: String) async throws {
         let stream = pieces.map { Self.chunk("\"content\":\(JSONText.quoted($0))") }.joined() + Self.stop + Self.done
-        let asked = try await ask(stream)
+        let asked = try await received(stream)
         let thoughts = asked.events.reduce(into: "") { if case .thought(let text) = $1 { $0 += text } }
         #expect(thoughts == thought && asked.text == text)
         #expect(asked.events.last == .finished(.complete))
@@ -266,6 +266,6 @@ struct LenientAnswerTests {
     func thoughtParts() async throws {
         let part = #"{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}"#
         let stream = Self.chunk(#""content":[\#(part),{"type":"text","text":"Yes."}]"#) + Self.stop
-        #expect(try await ask(stream).events == [.thought("Hm."), .text("Yes."), .finished(.complete)])
+        #expect(try await received(stream).events == [.thought("Hm."), .text("Yes."), .finished(.complete)])
     }
 }

@@ -36,17 +36,25 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         package var frame: Int
         /// The most bytes of a whole streamed answer. Default: 64 MiB.
         package var answer: Int
+        /// The most bytes of its text. Default: 16 MiB, twice what a host of ours sends.
+        package var text: Int
+        /// The most frames of it that are no text. Default: 250,000; an agent may send 100,000 updates in a turn.
+        package var frames: Int
 
         package init(
             body: Int = 8 << 20,
             message: Int = 64 << 20,
             frame: Int = 4 << 20,
-            answer: Int = 64 << 20
+            answer: Int = 64 << 20,
+            text: Int = 16 << 20,
+            frames: Int = 250_000
         ) {
             self.body = body
             self.message = message
             self.frame = frame
             self.answer = answer
+            self.text = text
+            self.frames = frames
         }
     }
 

@@ -12,19 +12,34 @@ extension ProviderClient {
         error is CancellationError || error as? HTTPClientError == .cancelled
     }
 
-    func interrupted(_ error: (any Error)?, _ endpoint: ProviderEndpoint) -> ProviderError {
+    /// - Parameter words: What the server said beside the answer.
+    func interrupted(
+        _ error: (any Error)?,
+        _ endpoint: ProviderEndpoint,
+        says words: String? = nil
+    ) -> ProviderError {
         let silence = error as? HTTPClientError == .readTimeout ? " It was silent for too long." : ""
         return ProviderError(
             .streamInterrupted,
             endpoint.provider,
             "The answer of \(endpoint.name) broke off before its end.\(silence)",
+            providerText: redacted(words, endpoint),
             underlying: error
         )
     }
 
     /// What came is not the provider's format.
-    func unknown(_ endpoint: ProviderEndpoint) -> ProviderError {
-        ProviderError(.badAnswer, endpoint.provider, "\(endpoint.name) sent something that is not its format.")
+    func unknown(_ endpoint: ProviderEndpoint, says words: String? = nil) -> ProviderError {
+        ProviderError(
+            .badAnswer,
+            endpoint.provider,
+            "\(endpoint.name) sent something that is not its format.",
+            providerText: redacted(words, endpoint)
+        )
+    }
+
+    private func redacted(_ words: String?, _ endpoint: ProviderEndpoint) -> String? {
+        words.map { endpoint.key?.redacted($0) ?? $0 }
     }
 
     func tooLarge(_ endpoint: ProviderEndpoint) -> ProviderError {
@@ -67,7 +82,7 @@ extension ProviderClient {
         // 64 KiB hold any error; what breaks on the way leaves the status.
         let body = (try? await response.body.collect(upTo: 64 << 10)) ?? ByteBuffer()
         try Task.checkCancellation()
-        let failure = try? JSONDecoder().decode(ProviderFailureBody.self, from: Data(buffer: body)).failure
+        let failure = ProviderFailure(body: Array(body.readableBytesView))
         throw self.error(
             for: status,
             failure,
@@ -91,7 +106,7 @@ extension ProviderClient {
             failure.code,
             endpoint.provider,
             message,
-            providerText: failure.code == .keyRefused ? nil : endpoint.key?.redacted(failure.text) ?? failure.text
+            providerText: failure.code == .keyRefused ? nil : redacted(failure.text, endpoint)
         )
     }
 
@@ -109,7 +124,7 @@ extension ProviderClient {
             // Gemini answers like this if the key is invalid.
             case 400 where failure?.text.has("API key not valid") == true:
                 (.keyRefused, "\(name) rejected the key.")
-            case 400 where failure?.isOverflow == true:
+            case _ where [400, 422, 500].contains(status) && failure?.isOverflow == true:
                 (.contextOverflow, "The conversation is too long for the model of \(name).")
             case 402, 403: (.forbidden, "\(name) refuses it.")
             case 404: (.notFound, "\(name) does not have that model, or its interface is elsewhere.")
@@ -121,7 +136,7 @@ extension ProviderClient {
             default: (.badRequest, "\(name) refused the request with status \(status).")
             }
         // The message about a refused key may repeat parts of it.
-        let text = code == .keyRefused ? nil : failure.map { endpoint.key?.redacted($0.text) ?? $0.text }
+        let text = code == .keyRefused ? nil : redacted(failure?.text, endpoint)
         return ProviderError(
             code,
             endpoint.provider,

@@ -33,7 +33,7 @@ package struct ProviderClient: Sendable {
         package var connect: Duration
         /// For the head of an answer: a model may have to be loaded first. Also limited by ``idle``. Default: 180 s.
         package var head: Duration
-        /// For the next byte of an answer, its first one included. Default: 180 s.
+        /// For the next byte of an answer, its first one included, and for the next piece of it. Default: 180 s.
         package var idle: Duration
         /// The most bytes of an answer. Default: 32 MiB.
         package var answer: Int
@@ -53,23 +53,27 @@ package struct ProviderClient: Sendable {
 
     private let http: HTTPClient
     private let limits: Limits
+    private let traits: ServerTraits
     private let logger: Logger
 
     /// Runs `body` with a client, and closes its connections behind it.
+    ///
+    /// - Parameter traits: What is known of servers. Default: nothing yet.
     package static func withClient<Result>(
         limits: Limits = Limits(),
+        traits: ServerTraits = ServerTraits(),
         logger: Logger = Logger(label: "providers", factory: { _ in SwiftLogNoOpLogHandler() }),
         isolation: isolated (any Actor)? = #isolation,
         _ body: (ProviderClient) async throws -> Result
     ) async throws -> Result {
         let configuration = HTTPClient.Configuration.direct(connect: limits.connect, idle: limits.idle)
         return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
-            try await body(ProviderClient(http: http, limits: limits, logger: logger))
+            try await body(ProviderClient(http: http, limits: limits, traits: traits, logger: logger))
         }
     }
 
-    /// Asks once, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``,
-    /// but for a count of tokens.
+    /// Asks, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``, but for
+    /// a count of tokens. Where the server refuses a part of the request, the prompt is sent once more without it.
     ///
     /// - Throws: ``ProviderError``; `CancellationError`; what `take` throws.
     package func answer(
@@ -78,15 +82,42 @@ package struct ProviderClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ take: (ProviderEvent) throws -> Void
     ) async throws {
-        var format = endpoint.provider.makeFormat()
-        let asked = try format.request(prompt, key: endpoint.key)
-        let response = try await open(asked, at: endpoint)
+        while true {
+            let known = traits.traits(of: endpoint, model: prompt.model)
+            var hasBegun = false
+            do {
+                return try await answer(prompt, from: endpoint, knowing: known) { event in
+                    hasBegun = true
+                    try take(event)
+                }
+            } catch let error as ProviderError {
+                guard !hasBegun, traits.learn(from: error, of: prompt, at: endpoint) else {
+                    throw traits.telling(error, at: endpoint)
+                }
+            }
+        }
+    }
+
+    /// Asks once.
+    private func answer(
+        _ prompt: ProviderPrompt,
+        from endpoint: ProviderEndpoint,
+        knowing known: ServerTraits.Traits,
+        isolation: isolated (any Actor)? = #isolation,
+        _ take: (ProviderEvent) throws -> Void
+    ) async throws {
+        var reader = AnswerReader(format: endpoint.provider.makeFormat())
+        let asked = try reader.format.request(
+            prompt.without(known.omitted),
+            key: endpoint.key,
+            without: known.omitted
+        )
+        let response = try await open(asked, at: endpoint, path: known.path)
         try await check(response, endpoint)
-        var frames = ProviderFrames(format.framing)
         var received = 0
-        var hasPieces = false
+        var lastPiece = ContinuousClock.now
         var body = response.body.makeAsyncIterator()
-        reading: while !format.isOver {
+        reading: while !reader.isOver {
             let part: ByteBuffer?
             do {
                 part = try await body.next()
@@ -94,29 +125,38 @@ package struct ProviderClient: Sendable {
             } catch {
                 if isCancellation(error) { throw CancellationError() }
                 // After the end there is nothing more to lose.
-                if format.isComplete { break reading }
+                if reader.format.isComplete { break reading }
                 throw interrupted(error, endpoint)
             }
             guard let part else { break reading }
             received += part.readableBytes
             guard received <= limits.answer else { throw tooLarge(endpoint) }
-            let pieces: [[UInt8]]
-            do { pieces = try frames.feed(part.readableBytesView) } catch { throw tooLarge(endpoint) }
-            hasPieces = hasPieces || !pieces.isEmpty
-            for piece in pieces where !format.isOver {
-                do {
-                    for event in try format.take(piece) { try take(event) }
-                } catch let failure as ProviderFailure {
-                    throw error(for: failure, endpoint)
-                } catch is UnknownPiece {
-                    throw unknown(endpoint)
-                } catch is PieceTooLarge {
-                    throw tooLarge(endpoint)
-                }
+            let pieces = reader.pieces
+            try translating(endpoint) { try reader.feed(part.readableBytesView, take) }
+            if reader.pieces > pieces {
+                lastPiece = .now
+            } else if .now - lastPiece > limits.idle {
+                // Signs of life alone are no answer.
+                throw interrupted(HTTPClientError.readTimeout, endpoint)
             }
         }
-        guard format.isComplete else {
-            throw hasPieces || received == 0 ? interrupted(nil, endpoint) : unknown(endpoint)
+        try translating(endpoint) { try reader.finish(take) }
+        guard reader.format.isComplete else {
+            let isForeign = received > 0 && reader.pieces == 0
+            throw isForeign ? unknown(endpoint, says: reader.words) : interrupted(nil, endpoint, says: reader.words)
+        }
+    }
+
+    /// Runs `body`; what is wrong with the answer in it becomes an error for people.
+    private func translating(_ endpoint: ProviderEndpoint, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let failure as ProviderFailure {
+            throw error(for: failure, endpoint)
+        } catch is UnknownPiece {
+            throw unknown(endpoint)
+        } catch is PieceTooLarge {
+            throw tooLarge(endpoint)
         }
     }
 
@@ -124,6 +164,14 @@ package struct ProviderClient: Sendable {
     ///
     /// - Throws: ``ProviderError``; `CancellationError`.
     package func models(at endpoint: ProviderEndpoint) async throws -> [String] {
+        do {
+            return try await models(at: endpoint, path: traits.path(of: endpoint))
+        } catch let error as ProviderError where traits.learnPath(from: error, of: endpoint) {
+            return try await models(at: endpoint, path: traits.path(of: endpoint))
+        }
+    }
+
+    private func models(at endpoint: ProviderEndpoint, path: String) async throws -> [String] {
         struct List: Decodable {
             struct Model: Codable, Sendable, Hashable {
                 var id: String
@@ -131,7 +179,7 @@ package struct ProviderClient: Sendable {
 
             var data: LossyArray<Model>
         }
-        var message = HTTPClientRequest(url: "\(endpoint.url)/models")
+        var message = HTTPClientRequest(url: "\(endpoint.url)\(path)/models")
         for (name, value) in OpenAIFormat.headers(endpoint.key) { message.headers.add(name: name, value: value) }
         let response = try await execute(message, at: endpoint)
         try await check(response, endpoint)
@@ -145,8 +193,12 @@ package struct ProviderClient: Sendable {
         return list.data.elements.prefix(1000).map(\.id)
     }
 
-    private func open(_ asked: ProviderRequest, at endpoint: ProviderEndpoint) async throws -> HTTPClientResponse {
-        var message = HTTPClientRequest(url: "\(endpoint.url)\(asked.path)")
+    private func open(
+        _ asked: ProviderRequest,
+        at endpoint: ProviderEndpoint,
+        path: String
+    ) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: "\(endpoint.url)\(path)\(asked.path)")
         message.method = .POST
         message.headers.add(name: "Content-Type", value: "application/json")
         message.headers.add(name: "Accept", value: "text/event-stream, application/x-ndjson, application/json")

@@ -9,123 +9,91 @@ struct ProviderRequest: Sendable {
     var body: Data
 }
 
-/// How a provider frames its stream.
-enum ProviderFraming: Sendable {
-    case serverSentEvents
-    /// One JSON object a line.
-    case lines
-}
-
 /// One provider's format: what is sent, and what the pieces of its stream mean. A value, fed with whole pieces.
 protocol ProviderFormat: Sendable {
-    var framing: ProviderFraming { get }
-    func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest
-    /// - Parameter data: A piece's JSON, or its closing word.
-    /// - Returns: What it means; an error that the provider sent in its stream is thrown as ``ProviderFailure``.
-    mutating func take(_ data: [UInt8]) throws -> [ProviderEvent]
-    /// Whether the answer is whole.
+    /// - Parameter omitted: What the server refuses.
+    func request(
+        _ prompt: ProviderPrompt,
+        key: ProviderKey?,
+        without omitted: Set<ProviderFeature>
+    ) throws -> ProviderRequest
+    /// Takes a piece's JSON, which is an object and no error.
+    ///
+    /// - Throws: ``ProviderFailure`` where the answer ends with an error; ``UnknownPiece``; ``PieceTooLarge``.
+    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent]
+    /// What is left at the end of the stream.
+    mutating func finish() -> [ProviderEvent]
+    /// Whether the model has said that its answer is at its end.
     var isComplete: Bool { get }
     /// Whether nothing follows: reading can stop.
     var isOver: Bool { get }
 }
 
-/// A piece of a stream is not the provider's format.
-struct UnknownPiece: Error {}
-
-/// An error that a provider sent, in its stream or as a body.
-struct ProviderFailure: Error, Sendable, Hashable {
-    /// Such as `overloaded_error`, `rate_limit_exceeded`, `UNAVAILABLE`.
-    var kind: String
-    var text: String
-
-    var code: ProviderError.Code {
-        let kind = kind.lowercased()
-        if isOverflow { return .contextOverflow }
-        if kind.has("overload") || kind.has("unavailable") || kind == "503" || kind == "529" {
-            return .overloaded
-        }
-        if kind.has("rate_limit") || kind.has("resource_exhausted") || kind.has("quota") || kind == "429" {
-            return .rateLimited
-        }
-        if kind.has("authentication") || kind.has("invalid_api_key") || kind.has("unauthenticated") {
-            return .keyRefused
-        }
-        return kind.has("permission") ? .forbidden : kind.has("invalid_request") ? .badRequest : .server
-    }
-
-    /// Whether the conversation is longer than the model takes, as OpenAI, llama.cpp, vLLM and others word it.
-    var isOverflow: Bool {
-        let (kind, text) = (kind.lowercased(), text.lowercased())
-        return kind.has("context_length_exceeded") || kind.has("exceed_context_size")
-            || ["context length", "context window", "context size", "maximum context", "prompt is too long"]
-                .contains(where: text.has)
-    }
-}
-
-/// The errors of all providers: `{"error":"text"}` or `{"error":{"message", "type"|"status"|"code"}}`.
-struct ProviderFailureBody: Decodable {
-    var failure: ProviderFailure
-
-    private struct Detail: Decodable {
-        var message: String?
-        var type: String?
-        var status: String?
-        var code: Code?
-    }
-
-    /// A word or a number.
-    private struct Code: Decodable {
-        var text: String
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let word = try? container.decode(String.self) {
-                text = word
-            } else {
-                text = String(try container.decode(Int.self))
-            }
-        }
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case error, message, code
-    }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let text = try? container.decode(String.self, forKey: .error) {
-            failure = ProviderFailure(kind: "", text: text)
-        } else if let detail = try? container.decode(Detail.self, forKey: .error) {
-            let kinds = [detail.type, detail.status, detail.code?.text].compactMap(\.self)
-            failure = ProviderFailure(kind: kinds.joined(separator: " "), text: detail.message ?? "")
-        } else {
-            // DashScope's own interface.
-            let code = try container.decode(Code.self, forKey: .code)
-            let text = (try? container.decode(String.self, forKey: .message)) ?? ""
-            failure = ProviderFailure(kind: code.text, text: text)
-        }
-    }
-}
-
 extension ProviderFormat {
+    mutating func finish() -> [ProviderEvent] { [] }
+
     static func encode(_ body: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return try encoder.encode(body)
     }
+}
 
-    /// Reads a piece.
+/// A piece of a stream is not the provider's format.
+struct UnknownPiece: Error {}
+
+extension ProviderEvent.Reason {
+    private static let limits = [
+        "length", "max_tokens", "max_output_tokens", "model_length", "max_length",
+        "model_context_window_exceeded",
+    ]
+    private static let filters = [
+        "content_filter", "safety", "refusal", "blocklist", "prohibited_content", "recitation", "spii", "sensitive",
+        "image_safety", "language", "content_filtered", "guardrail_intervened",
+    ]
+    private static let breaks = [
+        "error", "abort", "cancel", "insufficient", "fail", "timeout", "time_limit", "interrupt", "malformed",
+        "unspecified", "unexpected", "network", "other",
+    ]
+
+    /// What the word means with which a model ends its answer.
     ///
-    /// - Throws: ``ProviderFailure`` where it is an error; ``UnknownPiece`` where it is nothing known.
-    static func decode<Piece: Decodable>(_ data: [UInt8], as: Piece.Type) throws -> Piece {
-        let content = Data(CompanionJSON.repaired(data))
-        let decoder = JSONDecoder()
-        if let body = try? decoder.decode(ProviderFailureBody.self, from: content) { throw body.failure }
-        do {
-            return try decoder.decode(Piece.self, from: content)
-        } catch {
-            throw UnknownPiece()
+    /// - Throws: ``ProviderFailure`` for words that mean that the answer is not whole.
+    static func named(_ word: String) throws(ProviderFailure) -> ProviderEvent.Reason {
+        let lowered = word.lowercased()
+        if limits.contains(lowered) { return .length }
+        if filters.contains(lowered) { return .blocked }
+        if breaks.contains(where: lowered.has) {
+            throw ProviderFailure(kind: "", text: "the answer ended with “\(word)”")
         }
+        return .complete
+    }
+}
+
+extension LenientJSON {
+    /// The text of a message or of a piece of one: a text, or a list of parts (Mistral). Thoughts are left out.
+    var messageText: String {
+        switch self {
+        case .string(let text): text
+        case .array(let parts): parts.map(\.messageText).joined()
+        case .object where !isThought: (self["text"] ?? self["content"] ?? self["refusal"])?.messageText ?? ""
+        default: ""
+        }
+    }
+
+    /// The thoughts among the parts of a message.
+    var messageThought: String {
+        switch self {
+        case .array(let parts): parts.map(\.messageThought).joined()
+        case .object where isThought:
+            (self["thinking"] ?? self["reasoning"] ?? self["text"] ?? self["content"])?.messageText ?? ""
+        default: ""
+        }
+    }
+
+    private var isThought: Bool {
+        let type = self["type"]?.string ?? ""
+        return ["thinking", "reasoning", "thought"].contains(type) || self["thought"]?.bool == true
     }
 }
 

@@ -35,6 +35,8 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         var path = rest[slash...]
         while let shorter = path.dropping(suffix: "/") { path = shorter }
+        // Some give the address that prompts go to.
+        if let shorter = path.dropping(suffix: "/chat/completions") { path = shorter }
         guard !path.parts("/").contains(where: { $0 == "." || $0 == ".." }) else {
             throw refuse("contains `.` or `..` in its path")
         }

@@ -26,6 +26,23 @@ import Testing
         events.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }
     }
 
+    @Test(arguments: ["text", "frames", "bytes"])
+    func `an answer without an end is not read for ever`(_ limit: String) async throws {
+        var configuration = CompanionClientConfiguration.patient
+        switch limit {
+        case "text": configuration.limits.text = 1000
+        case "frames": configuration.limits.frames = 100
+        default: configuration.limits.answer = 10_000
+        }
+        let prelude = limit == "frames" ? Array(repeating: #"{"type":"status","label":"Thinking"}"#, count: 200) : []
+        let result = try await events(
+            of: .answering(String(repeating: "a", count: 5000), unitsPerFrame: 1, prelude: prelude),
+            configuration
+        )
+        #expect(result.error?.code == .tooLarge)
+        #expect(text(result.events).utf8.count <= 1000 && result.events.count <= 1000)
+    }
+
     static let answers: [String] = [
         "short", "", "🚀 to the moon 👩‍👩‍👧‍👦", String(repeating: "🚀é\u{0}\u{1b}[31m\r\n", count: 200),
         String(repeating: "a", count: 256) + "b",

@@ -30,7 +30,7 @@ struct ServiceTypeTests {
 
     @Test("Each known type belongs to its family, another to none")
     func families() throws {
-        #expect(ServiceType.all.map(\.family) == [.copilotforge, .copilotforge, .lumi, .aicli])
+        #expect(ServiceType.all.map(\.family) == [.copilotforge, .copilotforge, .lumi, .aicli, .aicli])
         #expect(try #require(ServiceType("_http._tcp")).family == nil)
     }
 

@@ -47,7 +47,7 @@ extension AICLIClient {
             defer { group.cancelAll() }
             group.addTask {
                 do {
-                    let end = try await socket.run(sending: requests, limit: configuration.limits.answer) {
+                    let end = try await socket.run(sending: requests, within: StreamBudget(configuration.limits)) {
                         sink.yield(.frame($0))
                     }
                     sink.yield(.closed(end))
@@ -71,7 +71,8 @@ extension AICLIClient {
                     }
                     throw closure.error
                         ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: .unknown)
-                case .frame(let frame) where isSent && frame.requestID == request?.requestID:
+                // A stored frame may have the id of an earlier request.
+                case .frame(let frame) where isSent && !frame.isQueued && frame.requestID == request?.requestID:
                     if case .failure(let error) = AICLIEvent(frame) { throw error.clientError }
                     return frame
                 case .frame(let frame):

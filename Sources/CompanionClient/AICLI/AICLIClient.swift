@@ -119,7 +119,7 @@ extension AICLIClient {
                 guard status == 404 else { throw stranger(status) }
                 return Answer(status: status, value: .null)
             }
-            guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
+            guard let value = AICLIValue(json: bytes.readableBytesView) else {
                 guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
                 throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
             }

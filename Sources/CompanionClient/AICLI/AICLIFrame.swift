@@ -17,7 +17,7 @@ package struct AICLIFrame: Sendable, Hashable {
 
     /// - Returns: nil if this is not a frame: not JSON, not an object, or without a type.
     package init?(json: some Sequence<UInt8>) {
-        guard let value = try? AICLIValue(json: json), let type = value["type"]?.string, !type.isEmpty else {
+        guard let value = AICLIValue(json: json), let type = value["type"]?.string, !type.isEmpty else {
             return nil
         }
         self.type = type

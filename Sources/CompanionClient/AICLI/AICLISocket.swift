@@ -44,11 +44,11 @@ struct AICLISocket: Sendable {
     ///
     /// - Parameters:
     ///   - requests: JSON texts to send. When the stream finishes, the connection is closed.
-    ///   - limit: The most bytes that may arrive in total.
+    ///   - budget: What may arrive in total.
     /// - Returns: How the connection ended.
     func run(
         sending requests: AsyncStream<[UInt8]>,
-        limit: Int,
+        within budget: StreamBudget,
         _ take: @Sendable @escaping (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
         let end = try await frames.executeThenClose { inbound, outbound in
@@ -63,7 +63,7 @@ struct AICLISocket: Sendable {
                     // The stream of requests has finished: nobody needs the connection any more.
                     return AICLIClosure()
                 }
-                group.addTask { try await Self.read(inbound, outbound, limit: limit, take) }
+                group.addTask { try await Self.read(inbound, outbound, within: budget, take) }
                 defer { group.cancelAll() }
                 while let end = try await group.next() {
                     if let end { return end }
@@ -79,7 +79,7 @@ struct AICLISocket: Sendable {
     private static func read(
         _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
         _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
-        limit: Int,
+        within budget: StreamBudget,
         _ take: (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
         var message = ByteBuffer()
@@ -89,13 +89,14 @@ struct AICLISocket: Sendable {
             for try await frame in inbound {
                 var data = frame.unmaskedData
                 received += data.readableBytes
-                guard received <= limit else { return tooLarge }
+                guard budget.takes(bytes: data.readableBytes) else { return tooLarge }
                 switch frame.opcode {
                 case .text, .binary, .continuation:
                     guard message.readableBytes + data.readableBytes <= largestMessage else { return tooLarge }
                     message.writeBuffer(&data)
                     guard frame.fin else { continue }
                     defer { message.clear() }
+                    guard budget.takesFrame() else { return tooLarge }
                     if let frame = AICLIFrame(json: message.readableBytesView) {
                         take(frame)
                     } else {

@@ -54,24 +54,7 @@ package enum AICLIValue: Sendable, Hashable {
     }
 }
 
-extension AICLIValue: Codable {
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .number(value)
-        } else if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode([String: AICLIValue].self) {
-            self = .object(value)
-        } else {
-            self = .array(try container.decode([AICLIValue].self))
-        }
-    }
-
+extension AICLIValue: Encodable {
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -84,9 +67,23 @@ extension AICLIValue: Codable {
         }
     }
 
-    /// - Throws: The decoder's error for bytes that are not JSON.
-    package init(json: some Sequence<UInt8>) throws {
-        self = try JSONDecoder().decode(AICLIValue.self, from: Data(CompanionJSON.repaired(Array(json))))
+    /// - Returns: nil for bytes that are not JSON.
+    package init?(json: some Sequence<UInt8>) {
+        guard let value = LenientJSON(parsing: Array(json)) else { return nil }
+        self.init(value)
+    }
+
+    private init(_ json: LenientJSON) {
+        self =
+            switch json {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .integer(let value): .number(Double(value))
+            case .number(let value): .number(value)
+            case .string(let text): .string(text)
+            case .array(let elements): .array(elements.map(AICLIValue.init))
+            case .object(let members): .object(members.mapValues(AICLIValue.init))
+            }
     }
 
     /// The value as JSON, with sorted keys.

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// The outputs of a turn, produced by a body that starts when the first output is read. Supports one reader.
 ///
@@ -10,7 +11,8 @@ package struct TurnOutputs: AsyncSequence, Sendable {
 
     private let source: Source
 
-    /// - Parameter body: Gets a function that takes the outputs; they are buffered until they are read.
+    /// - Parameter body: Gets a function that takes the outputs; they are buffered until they are read. Where a
+    ///   reader is far behind, texts in a row become one, so that it costs little memory.
     init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void) {
         source = Source(body)
     }
@@ -33,7 +35,8 @@ extension TurnOutputs {
         typealias Body = @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void
 
         private let body: Body
-        private var outputs: AsyncThrowingStream<TurnOutput, any Error>?
+        private let buffer = OutputBuffer()
+        private var wakes: AsyncStream<Void>?
         private var task: Task<Void, Never>?
 
         init(_ body: @escaping Body) {
@@ -41,35 +44,78 @@ extension TurnOutputs {
         }
 
         func next() async throws -> TurnOutput? {
-            let outputs = outputs ?? begin()
-            self.outputs = outputs
+            let wakes = wakes ?? begin()
+            self.wakes = wakes
             // A stream's iterator has no state of its own, so a new one is fine.
-            var iterator = outputs.makeAsyncIterator()
-            do {
-                if let output = try await iterator.next(isolation: self) { return output }
-            } catch {
-                await task?.value
-                throw error
+            var iterator = wakes.makeAsyncIterator()
+            while true {
+                if let output = buffer.take() { return output }
+                guard await iterator.next(isolation: self) != nil else { break }
             }
             // A cancelled reader reaches the end at once, so wait here until the body has finished its writes.
             await task?.value
+            if Task.isCancelled { return nil }
+            if let output = buffer.take() { return output }
+            if let failure = buffer.takeFailure() { throw failure }
             return nil
         }
 
-        private func begin() -> AsyncThrowingStream<TurnOutput, any Error> {
-            let body = body
-            let (outputs, continuation) = AsyncThrowingStream<TurnOutput, any Error>.makeStream()
+        private func begin() -> AsyncStream<Void> {
+            let (body, buffer) = (body, buffer)
+            let (wakes, wake) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             let task = Task {
                 do {
-                    try await body { continuation.yield($0) }
-                    continuation.finish()
+                    try await body { output in
+                        buffer.add(output)
+                        wake.yield()
+                    }
                 } catch {
-                    continuation.finish(throwing: error)
+                    buffer.fail(error)
                 }
+                wake.finish()
             }
-            continuation.onTermination = { _ in task.cancel() }
+            wake.onTermination = { _ in task.cancel() }
             self.task = task
-            return outputs
+            return wakes
+        }
+    }
+}
+
+/// Outputs that were not read yet.
+private final class OutputBuffer: Sendable {
+    /// From so many on, texts in a row become one.
+    private static let most = 1000
+    /// Bytes of such a text.
+    private static let textSize = 64 << 10
+
+    private struct State {
+        var outputs = CircularBuffer<TurnOutput>()
+        var failure: (any Error)?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    func add(_ output: TurnOutput) {
+        state.withLockedValue { state in
+            guard state.outputs.count >= Self.most, case .text(let text) = output,
+                case .text(var before)? = state.outputs.last, before.utf8.count < Self.textSize
+            else { return state.outputs.append(output) }
+            // Taken out first: a text that is held once is appended to in place.
+            state.outputs.removeLast()
+            before += text
+            state.outputs.append(.text(before))
+        }
+    }
+
+    func take() -> TurnOutput? { state.withLockedValue { $0.outputs.popFirst() } }
+
+    func fail(_ error: any Error) { state.withLockedValue { $0.failure = error } }
+
+    /// The body's error, once.
+    func takeFailure() -> (any Error)? {
+        state.withLockedValue { state in
+            defer { state.failure = nil }
+            return state.failure
         }
     }
 }

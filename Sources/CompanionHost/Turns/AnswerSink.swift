@@ -6,9 +6,13 @@ struct AnswerSink: Sendable {
     /// Bytes of text that an answer may have. Of what the agent tells beside it, so much is handed on; then a line says
     /// that the rest is left out.
     static let maximumSize = 8 << 20
+    /// Events of the agent that an answer may have: one that sends pieces of one byte, thoughts or signs of life
+    /// without an end is ended.
+    static let usualEvents = 1_000_000
 
     private struct State {
         var text = ""
+        var events = 0
         /// Bytes of what the agent told beside the answer.
         var reported = 0
         var isReportCut = false
@@ -22,14 +26,17 @@ struct AnswerSink: Sendable {
     static let cutText = "Of thoughts and tools, what is over \(maximumSize >> 20) MiB is left out"
 
     private let state = NIOLockedValueBox(State())
+    private let maximumEvents: Int
     private let publish: @Sendable (ContinueChatEvent) -> Void
     /// Called when the answer gets too long.
     private let overflow: @Sendable () -> Void
 
     init(
+        maximumEvents: Int = usualEvents,
         publish: @escaping @Sendable (ContinueChatEvent) -> Void,
         overflow: @escaping @Sendable () -> Void
     ) {
+        self.maximumEvents = maximumEvents
         self.publish = publish
         self.overflow = overflow
     }
@@ -39,6 +46,11 @@ struct AnswerSink: Sendable {
         let isTooLong = state.withLockedValue { state in
             guard !state.isClosed else { return false }
             state.lastActivity = .now
+            state.events += 1
+            guard state.events <= maximumEvents else {
+                state.isClosed = true
+                return true
+            }
             for frame in state.frames.take(event) {
                 if case .text(let text) = frame {
                     guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else {

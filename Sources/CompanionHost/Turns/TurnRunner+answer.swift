@@ -232,7 +232,9 @@ extension TurnRunner {
         case .failed(let message): return .error(message)
         case .unavailable(let message): return .unavailable(message, files: nil)
         case .timedOut: return .error(agent.silenceText(timeout))
-        case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
+        case .tooLong:
+            let limit = "\(AnswerSink.maximumSize >> 20) MiB or \(AnswerSink.usualEvents) pieces"
+            return .error("The answer is over \(limit): the rest was cut off")
         case .deviceGone: return .error(Self.deviceGoneText)
         case .cancelled: return .error(Self.cancelledText)
         case .notStored: return .error(TurnEventLog.notStoredText)

@@ -34,16 +34,18 @@ package struct ServiceType: Hashable, Sendable {
     package static let companionShort = ServiceType(known: "_cf-companion._tcp")
     package static let lumi = ServiceType(known: "_lumiagent._tcp")
     package static let aicli = ServiceType(known: "_aiclicode._tcp")
+    /// What AICLI servers of July 2025 advertise.
+    package static let aicliEarly = ServiceType(known: "_claudecode._tcp")
 
     /// Every type that pairtool looks for by itself.
-    package static let all: [ServiceType] = [.companion, .companionShort, .lumi, .aicli]
+    package static let all: [ServiceType] = [.companion, .companionShort, .lumi, .aicli, .aicliEarly]
 
     /// The kind of host behind a type; nil for a type that pairtool does not know.
     package var family: HostFamily? {
         switch self {
         case .companion, .companionShort: .copilotforge
         case .lumi: .lumi
-        case .aicli: .aicli
+        case .aicli, .aicliEarly: .aicli
         default: nil
         }
     }

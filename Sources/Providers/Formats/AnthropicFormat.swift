@@ -3,9 +3,8 @@ import FoundationEssentials
 
 /// Anthropic's messages.
 struct AnthropicFormat: ProviderFormat {
-    let framing = ProviderFraming.serverSentEvents
     private(set) var isOver = false
-    var isComplete: Bool { isOver }
+    private(set) var isComplete = false
 
     /// The interface wants a limit; this is what every model of it can give.
     static let standardMaxTokens = 4096
@@ -33,10 +32,14 @@ struct AnthropicFormat: ProviderFormat {
         var messages: [Message]
         var max_tokens: Int
         var temperature: Double?
-        var stream = true
+        var stream: Bool
     }
 
-    func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
+    func request(
+        _ prompt: ProviderPrompt,
+        key: ProviderKey?,
+        without omitted: Set<ProviderFeature>
+    ) throws -> ProviderRequest {
         let messages = prompt.messages.map { message in
             Body.Message(
                 role: message.isFromUser ? "user" : "assistant",
@@ -50,7 +53,8 @@ struct AnthropicFormat: ProviderFormat {
             system: prompt.system,
             messages: messages,
             max_tokens: prompt.maxTokens ?? Self.standardMaxTokens,
-            temperature: prompt.temperature.map { min($0, 1) }
+            temperature: prompt.temperature.map { min($0, 1) },
+            stream: !omitted.contains(.stream)
         )
         return ProviderRequest(
             path: "/messages",
@@ -59,50 +63,38 @@ struct AnthropicFormat: ProviderFormat {
         )
     }
 
-    private struct Event: Decodable {
-        struct Delta: Decodable {
-            var type: String?
-            var text: String?
-            var stop_reason: String?
-        }
-
-        struct Usage: Decodable {
-            var input_tokens: Int?
-            var output_tokens: Int?
-        }
-
-        struct Message: Decodable {
-            var usage: Usage?
-        }
-
-        var type: String
-        var delta: Delta?
-        var usage: Usage?
-        var message: Message?
-    }
-
-    mutating func take(_ data: [UInt8]) throws -> [ProviderEvent] {
-        let event = try Self.decode(data, as: Event.self)
-        switch event.type {
-        case "message_start":
-            guard let usage = event.message?.usage else { return [] }
-            return [.usage(input: usage.input_tokens, output: usage.output_tokens)]
+    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+        switch piece["type"]?.string {
+        case "message_start": return usage(piece["message"]?["usage"])
         case "content_block_delta":
-            // Other deltas are thoughts and the arguments of tools.
-            guard event.delta?.type == "text_delta", let text = event.delta?.text, !text.isEmpty else { return [] }
-            return [.text(text)]
-        case "message_delta":
-            var events: [ProviderEvent] = []
-            if let output = event.usage?.output_tokens { events.append(.usage(input: nil, output: output)) }
-            if let reason = event.delta?.stop_reason {
-                events.append(.finished(reason == "max_tokens" ? .length : reason == "refusal" ? .blocked : .complete))
+            // Other deltas are the arguments of tools.
+            switch piece["delta"]?["type"]?.string {
+            case "text_delta": return [.text(piece["delta"]?["text"]?.messageText ?? "")]
+            case "thinking_delta": return [.thought(piece["delta"]?["thinking"]?.messageText ?? "")]
+            default: return []
             }
-            return events
+        case "message_delta": return usage(piece["usage"]) + (try end(piece["delta"]?["stop_reason"]))
         case "message_stop":
             isOver = true
             return []
+        // The whole answer, of a server that does not stream.
+        case "message":
+            let content = piece["content"] ?? .null
+            return [.thought(content.messageThought), .text(content.messageText)] + usage(piece["usage"])
+                + (try end(piece["stop_reason"]))
         default:
             return []  // Pings, and events of later versions.
         }
+    }
+
+    private func usage(_ value: LenientJSON?) -> [ProviderEvent] {
+        let (input, output) = (value?["input_tokens"]?.count, value?["output_tokens"]?.count)
+        return input == nil && output == nil ? [] : [.usage(input: input, output: output)]
+    }
+
+    private mutating func end(_ reason: LenientJSON?) throws -> [ProviderEvent] {
+        guard let reason = reason?.string, !reason.isEmpty else { return [] }
+        isComplete = true
+        return [.finished(try ProviderEvent.Reason.named(reason))]
     }
 }

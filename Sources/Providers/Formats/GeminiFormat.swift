@@ -3,7 +3,6 @@ import FoundationEssentials
 
 /// Gemini's `streamGenerateContent`.
 struct GeminiFormat: ProviderFormat {
-    let framing = ProviderFraming.serverSentEvents
     /// Nothing says that a piece is the last one but the end of the stream.
     let isOver = false
     private(set) var isComplete = false
@@ -34,7 +33,11 @@ struct GeminiFormat: ProviderFormat {
         var generationConfig: Configuration
     }
 
-    func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
+    func request(
+        _ prompt: ProviderPrompt,
+        key: ProviderKey?,
+        without omitted: Set<ProviderFeature>
+    ) throws -> ProviderRequest {
         let name = prompt.model.dropping(prefix: "models/").map(String.init) ?? prompt.model
         let contents = prompt.messages.map { message in
             Body.Content(
@@ -57,50 +60,21 @@ struct GeminiFormat: ProviderFormat {
         )
     }
 
-    private struct Chunk: Decodable {
-        struct Candidate: Decodable {
-            var content: Content?
-            var finishReason: String?
-        }
-
-        struct Content: Decodable {
-            var parts: [Part]?
-        }
-
-        struct Part: Decodable {
-            var text: String?
-            var thought: Bool?
-        }
-
-        struct Feedback: Decodable {
-            var blockReason: String?
-        }
-
-        struct Usage: Decodable {
-            var promptTokenCount: Int?
-            var candidatesTokenCount: Int?
-        }
-
-        var candidates: [Candidate]?
-        var promptFeedback: Feedback?
-        var usageMetadata: Usage?
-    }
-
-    mutating func take(_ data: [UInt8]) throws -> [ProviderEvent] {
-        let chunk = try Self.decode(data, as: Chunk.self)
+    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
         var events: [ProviderEvent] = []
-        let candidate = chunk.candidates?.first
-        for part in candidate?.content?.parts ?? [] where part.thought != true {
-            if let text = part.text, !text.isEmpty { events.append(.text(text)) }
+        let candidate = piece["candidates"]?.array?.first
+        for part in candidate?["content"]?["parts"]?.array ?? [] {
+            let (thought, text) = (part.messageThought, part.messageText)
+            if !thought.isEmpty { events.append(.thought(thought)) }
+            if !text.isEmpty { events.append(.text(text)) }
         }
-        if let usage = chunk.usageMetadata, usage.candidatesTokenCount != nil {
-            events.append(.usage(input: usage.promptTokenCount, output: usage.candidatesTokenCount))
+        if let output = piece["usageMetadata"]?["candidatesTokenCount"]?.count {
+            events.append(.usage(input: piece["usageMetadata"]?["promptTokenCount"]?.count, output: output))
         }
-        if let reason = candidate?.finishReason {
+        if let reason = candidate?["finishReason"]?.string, !reason.isEmpty {
             isComplete = true
-            let known: [String: ProviderEvent.Reason] = ["STOP": .complete, "MAX_TOKENS": .length]
-            events.append(.finished(known[reason] ?? .blocked))
-        } else if chunk.promptFeedback?.blockReason != nil {
+            events.append(.finished(try ProviderEvent.Reason.named(reason)))
+        } else if piece["promptFeedback"]?["blockReason"]?.string?.isEmpty == false {
             isComplete = true
             events.append(.finished(.blocked))
         }

@@ -1,8 +1,8 @@
+import CompanionWire
 import FoundationEssentials
 
 /// Ollama's `/api/chat`: one JSON object a line.
 struct OllamaFormat: ProviderFormat {
-    let framing = ProviderFraming.lines
     private(set) var isOver = false
     var isComplete: Bool { isOver }
 
@@ -21,11 +21,15 @@ struct OllamaFormat: ProviderFormat {
 
         var model: String
         var messages: [Message]
-        var stream = true
+        var stream: Bool
         var options: Options
     }
 
-    func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
+    func request(
+        _ prompt: ProviderPrompt,
+        key: ProviderKey?,
+        without omitted: Set<ProviderFeature>
+    ) throws -> ProviderRequest {
         var messages = prompt.system.map { [Body.Message(role: "system", content: $0)] } ?? []
         messages += prompt.messages.map { message in
             Body.Message(
@@ -37,6 +41,7 @@ struct OllamaFormat: ProviderFormat {
         let body = Body(
             model: prompt.model,
             messages: messages,
+            stream: !omitted.contains(.stream),
             options: .init(temperature: prompt.temperature, num_predict: prompt.maxTokens)
         )
         return ProviderRequest(
@@ -47,27 +52,17 @@ struct OllamaFormat: ProviderFormat {
         )
     }
 
-    private struct Line: Decodable {
-        struct Message: Decodable {
-            var content: String?
+    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+        let message = piece["message"]
+        var events: [ProviderEvent] = [
+            .thought(message?["thinking"]?.messageText ?? ""), .text(message?["content"]?.messageText ?? ""),
+        ]
+        guard piece["done"]?.bool == true else { return events }
+        isOver = true
+        if let output = piece["eval_count"]?.count {
+            events.append(.usage(input: piece["prompt_eval_count"]?.count, output: output))
         }
-
-        var message: Message?
-        var done: Bool?
-        var done_reason: String?
-        var prompt_eval_count: Int?
-        var eval_count: Int?
-    }
-
-    mutating func take(_ data: [UInt8]) throws -> [ProviderEvent] {
-        let line = try Self.decode(data, as: Line.self)
-        var events: [ProviderEvent] = []
-        if let text = line.message?.content, !text.isEmpty { events.append(.text(text)) }
-        if line.done == true {
-            isOver = true
-            if line.eval_count != nil { events.append(.usage(input: line.prompt_eval_count, output: line.eval_count)) }
-            events.append(.finished(line.done_reason == "length" ? .length : .complete))
-        }
+        events.append(.finished(try ProviderEvent.Reason.named(piece["done_reason"]?.string ?? "")))
         return events
     }
 }

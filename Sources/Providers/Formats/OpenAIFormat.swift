@@ -4,17 +4,14 @@ import FoundationEssentials
 /// OpenAI's chat completions, which Qwen's compatible mode and many servers of models speak too.
 struct OpenAIFormat: ProviderFormat {
     let provider: Provider
-    let framing = ProviderFraming.serverSentEvents
-    private(set) var isOver = false
-    private var hasFinished = false
+    /// The end of the stream says that nothing follows.
+    let isOver = false
+    private(set) var isComplete = false
     private var calls = OpenAIToolCalls()
 
     init(provider: Provider) {
         self.provider = provider
     }
-
-    /// Some servers of this format leave out the closing `[DONE]`.
-    var isComplete: Bool { isOver || hasFinished }
 
     private struct Body: Encodable {
         struct Message: Encodable {
@@ -75,8 +72,8 @@ struct OpenAIFormat: ProviderFormat {
 
         var model: String
         var messages: [Message]
-        var stream = true
-        var stream_options = StreamOptions()
+        var stream: Bool
+        var stream_options: StreamOptions?
         var temperature: Double?
         /// What Qwen takes; OpenAI's newer models take `max_completion_tokens` alone.
         var max_tokens: Int?
@@ -84,7 +81,11 @@ struct OpenAIFormat: ProviderFormat {
         var tools: [Tool]?
     }
 
-    func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
+    func request(
+        _ prompt: ProviderPrompt,
+        key: ProviderKey?,
+        without omitted: Set<ProviderFeature>
+    ) throws -> ProviderRequest {
         var messages = prompt.system.map { [Body.Message(role: "system", content: .text($0))] } ?? []
         messages += prompt.messages.map { message in
             Body.Message(
@@ -99,12 +100,16 @@ struct OpenAIFormat: ProviderFormat {
                 function: .init(name: tool.name, description: tool.description, parameters: tool.parameters)
             )
         }
+        let isStreamed = !omitted.contains(.stream)
+        let hasOldLimit = provider == .qwen || omitted.contains(.newTokenLimit)
         let body = Body(
             model: prompt.model,
             messages: messages,
+            stream: isStreamed,
+            stream_options: isStreamed && !omitted.contains(.streamOptions) ? Body.StreamOptions() : nil,
             temperature: prompt.temperature,
-            max_tokens: provider == .qwen ? prompt.maxTokens : nil,
-            max_completion_tokens: provider == .qwen ? nil : prompt.maxTokens,
+            max_tokens: hasOldLimit ? prompt.maxTokens : nil,
+            max_completion_tokens: hasOldLimit ? nil : prompt.maxTokens,
             tools: tools.isEmpty ? nil : tools
         )
         return ProviderRequest(
@@ -133,54 +138,51 @@ struct OpenAIFormat: ProviderFormat {
         )
     }
 
-    private struct Chunk: Decodable {
-        struct Choice: Decodable {
-            struct Delta: Decodable {
-                var content: String?
-                /// What vLLM, llama.cpp and DeepSeek call it.
-                var reasoning_content: String?
-                /// What Ollama and OpenRouter call it.
-                var reasoning: String?
-                var tool_calls: [OpenAIToolCalls.Delta]?
-            }
-
-            var delta: Delta?
-            var finish_reason: String?
-        }
-
-        struct Usage: Decodable {
-            var prompt_tokens: Int?
-            var completion_tokens: Int?
-        }
-
-        var choices: [Choice]?
-        var usage: Usage?
-    }
-
-    mutating func take(_ data: [UInt8]) throws -> [ProviderEvent] {
-        if data.elementsEqual("[DONE]".utf8) {
-            isOver = true
-            guard !hasFinished else { return [] }
-            return calls.take().map(ProviderEvent.toolCall) + [.finished(.complete)]
-        }
-        let chunk = try Self.decode(data, as: Chunk.self)
+    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
         var events: [ProviderEvent] = []
-        if let choice = chunk.choices?.first {
-            if let thought = choice.delta?.reasoning_content ?? choice.delta?.reasoning, !thought.isEmpty {
-                events.append(.thought(thought))
-            }
-            if let text = choice.delta?.content, !text.isEmpty { events.append(.text(text)) }
-            for delta in choice.delta?.tool_calls ?? [] { try calls.add(delta) }
-            if let reason = choice.finish_reason, !reason.isEmpty {
-                hasFinished = true
-                events += calls.take().map(ProviderEvent.toolCall)
-                let known: [String: ProviderEvent.Reason] = ["length": .length, "content_filter": .blocked]
-                events.append(.finished(known[reason] ?? .complete))
-            }
+        switch piece["choices"] {
+        case nil, .null?: break
+        case .array(let choices)?:
+            if let choice = choices.first { events += try take(choice: choice, isFramed: isFramed) }
+        case .some(let choice) where choice.isObject: events += try take(choice: choice, isFramed: isFramed)
+        case .some: throw UnknownPiece()
         }
-        if let usage = chunk.usage {
-            events.append(.usage(input: usage.prompt_tokens, output: usage.completion_tokens))
+        if let usage = piece["usage"], usage.isObject {
+            let (input, output) = (usage["prompt_tokens"]?.count, usage["completion_tokens"]?.count)
+            if input != nil || output != nil { events.append(.usage(input: input, output: output)) }
         }
         return events
     }
+
+    private mutating func take(choice: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+        if let failure = ProviderFailure(in: choice) { throw failure }
+        var events: [ProviderEvent] = []
+        // A server that does not stream sends a `message`.
+        let delta = [choice["delta"], choice["message"]].lazy.compactMap(\.self).first { $0.isObject }
+        // What vLLM, llama.cpp and DeepSeek call it; what Ollama and OpenRouter call it; Mistral's parts.
+        let thoughts = [delta?["reasoning_content"]?.messageText, delta?["reasoning"]?.messageText]
+        let thought = thoughts.lazy.compactMap(\.self).first { !$0.isEmpty } ?? delta?["content"]?.messageThought ?? ""
+        if !thought.isEmpty { events.append(.thought(thought)) }
+        let texts = [delta?["content"]?.messageText, delta?["refusal"]?.messageText, choice["text"]?.messageText]
+        if let text = texts.lazy.compactMap(\.self).first(where: { !$0.isEmpty }) { events.append(.text(text)) }
+        switch delta?["tool_calls"] {
+        case .array(let deltas)?: for delta in deltas { try calls.add(delta) }
+        case .some(let delta) where delta.isObject: try calls.add(delta)
+        default: break
+        }
+        // The name of the field before there was `tool_calls`.
+        if let function = delta?["function_call"], function.isObject { try calls.add(["function": function]) }
+        if let reason = choice["finish_reason"]?.string, !["", "null", "none"].contains(reason.lowercased()) {
+            isComplete = true
+            let reason = try ProviderEvent.Reason.named(reason)
+            events += finish() + [.finished(reason)]
+        } else if !isFramed, choice["message"] != nil {
+            // The whole answer in one piece of JSON has no need of a reason.
+            isComplete = true
+            events += finish() + [.finished(.complete)]
+        }
+        return events
+    }
+
+    mutating func finish() -> [ProviderEvent] { calls.take().map(ProviderEvent.toolCall) }
 }

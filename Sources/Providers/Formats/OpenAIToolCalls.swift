@@ -1,32 +1,27 @@
+import CompanionWire
+
 /// Puts calls of tools together from the pieces in which they come.
 struct OpenAIToolCalls: Sendable {
     /// The most calls of one answer, and the most bytes of one call's arguments.
     static let (count, size) = (64, 256 << 10)
 
-    struct Delta: Decodable, Sendable {
-        struct Function: Decodable, Sendable {
-            var name: String?
-            var arguments: String?
-        }
-
-        var index: Int?
-        var id: String?
-        var function: Function?
-    }
-
     private var calls: [(index: Int?, call: ProviderToolCall)] = []
 
-    /// - Throws: ``PieceTooLarge``.
-    mutating func add(_ delta: Delta) throws {
-        let place = place(of: delta)
+    /// - Throws: ``PieceTooLarge``; ``UnknownPiece``.
+    mutating func add(_ delta: LenientJSON) throws {
+        let function = delta["function"] ?? .null
+        guard delta.isObject, function.isObject || function == .null else { throw UnknownPiece() }
+        let index = delta["index"]?.count
+        let id = delta["id"]?.word ?? ""
+        let place = place(of: id, index: index)
         if place == calls.endIndex {
             guard calls.count < Self.count else { throw PieceTooLarge() }
-            calls.append((delta.index, ProviderToolCall(id: "", name: "", arguments: "")))
+            calls.append((index, ProviderToolCall(id: "", name: "", arguments: "")))
         }
-        if let id = delta.id, !id.isEmpty { calls[place].call.id = id }
+        if !id.isEmpty { calls[place].call.id = id }
         // Some servers repeat the name in each piece.
-        if let name = delta.function?.name, calls[place].call.name.isEmpty { calls[place].call.name = name }
-        calls[place].call.arguments += delta.function?.arguments ?? ""
+        if let name = function["name"]?.string, calls[place].call.name.isEmpty { calls[place].call.name = name }
+        calls[place].call.arguments += Self.arguments(function["arguments"])
         let call = calls[place].call
         guard call.arguments.utf8.count + call.name.utf8.count + call.id.utf8.count <= Self.size else {
             throw PieceTooLarge()
@@ -34,11 +29,17 @@ struct OpenAIToolCalls: Sendable {
     }
 
     /// Where a piece belongs. Some servers number no calls, or all of them 0, but give each an id of its own.
-    private func place(of delta: Delta) -> Int {
-        let numbered = delta.index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
+    private func place(of id: String, index: Int?) -> Int {
+        let numbered = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
         guard let place = numbered else { return calls.endIndex }
-        guard let id = delta.id, !id.isEmpty, !calls[place].call.id.isEmpty else { return place }
+        guard !id.isEmpty, !calls[place].call.id.isEmpty else { return place }
         return id.utf8.elementsEqual(calls[place].call.id.utf8) ? place : calls.endIndex
+    }
+
+    /// Some servers send an object instead of its JSON as text.
+    private static func arguments(_ value: LenientJSON?) -> String {
+        guard let value, value != .null else { return "" }
+        return value.string ?? String(decoding: value.json, as: UTF8.self)
     }
 
     /// The calls that came, each with an id.

@@ -25,7 +25,8 @@ struct AgentOptions: ParsableArguments {
 
     @Option(
         help: """
-            Where the server of --agent openai is: https, or http for localhost, private and link-local addresses. \
+            Where the server of --agent openai is: https, or http for localhost, private and link-local addresses. If nothing \
+            answers there, /v1 is tried behind it. \
             Default: the address of `pairtool lumi keys`, which is OpenAI's if none was set.
             """
     )

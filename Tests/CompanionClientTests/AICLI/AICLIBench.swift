@@ -19,6 +19,7 @@ struct AICLIBench {
     var error: CompanionClientError?
     var timers: [(Int, Duration)] = []
     var verified: [String] = []
+    var saw: [String] = []
 
     init(session: AICLISession? = nil, tools: [String]? = [], tries: Int = 12) {
         var configuration = AICLITurn.Configuration()
@@ -51,7 +52,8 @@ struct AICLIBench {
             case .said(let role, let text, _): said.append("\(role.rawValue): \(text)")
             case .finish(let summary): self.summary = summary
             case .fail(let error): self.error = error
-            case .started, .verdict, .saw, .prompting: break
+            case .saw(let identities, _): saw += identities
+            case .started, .verdict, .prompting: break
             }
         }
     }
@@ -86,6 +88,9 @@ struct AICLIBench {
         reply(to: "ping", as: "pong", "{}")
     }
 
+    /// The last timer goes off.
+    mutating func expire(at seconds: Int = 0) { feed(.timer(timers.last?.0 ?? 0), at: seconds) }
+
     mutating func lose(_ code: Int? = nil) { feed(.closed(AICLIClosure(code: code), connection: connection)) }
 
     var text: String { shown.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined() }
@@ -104,9 +109,21 @@ struct AICLIBench {
     }()
 
     static func kept(_ text: String, secondsAgo: Int, session: String = "s1") -> String {
+        let chunk = #""chunk":{"id":"chunk-0","type":"text","content":"\#(text)"}"#
+        return kept("streamChunk", data: chunk, secondsAgo: secondsAgo, session: session)
+    }
+
+    /// - Parameter data: Members besides the session's id.
+    static func kept(
+        _ type: String,
+        data: String,
+        secondsAgo: Int,
+        session: String = "s1",
+        requestID: String? = nil
+    ) -> String {
         let origin = Int((start.timeIntervalSince1970 - Double(secondsAgo)) * 1000)
-        return #"{"type":"streamChunk","requestId":null,"timestamp":"2026-11-21T09:30:00.000Z","_queued":true,"#
-            + #""_queuedAt":\#(origin),"_originalTimestamp":\#(origin),"data":{"sessionId":"\#(session)","chunk":"#
-            + #"{"id":"chunk-0","type":"text","content":"\#(text)"}}}"#
+        let id = requestID.map { "\"\($0)\"" } ?? "null"
+        return #"{"type":"\#(type)","requestId":\#(id),"timestamp":"2026-11-21T09:30:00.000Z","_queued":true,"#
+            + #""_queuedAt":\#(origin),"_originalTimestamp":\#(origin),"data":{"sessionId":"\#(session)",\#(data)}}"#
     }
 }

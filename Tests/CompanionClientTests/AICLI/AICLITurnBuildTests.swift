@@ -56,6 +56,7 @@ import Testing
         bench.feed(.verified(.continued, sessionID: "s1"))
         bench.reply(to: "ping", as: "pong", "{}")
         bench.frame(#"{"type":"conversationResult","timestamp":9,"data":{"sessionId":"s1","success":true}}"#)
+        bench.expire()
         #expect(bench.summary == nil && bench.error?.code == .streamInterrupted)
         #expect(bench.text.isEmpty && bench.said == ["user: why?"])
     }

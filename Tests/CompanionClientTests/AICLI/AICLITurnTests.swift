@@ -116,6 +116,70 @@ import Testing
         #expect(bench.notices.isEmpty && bench.prompts == 1)
     }
 
+    @Test("What was stored in earlier turns comes behind the pong, and is no part of the answer")
+    func keptBehindPong() {
+        var bench = AICLIBench(session: AICLIBench.session)
+        bench.welcome()
+        bench.feed(.verified(.continued, sessionID: "s0"))
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.prompts == 1)
+        let prompt = bench.sent.last?.requestID
+        func kept(_ type: String, _ data: String, id: String? = nil) -> String {
+            AICLIBench.kept(type, data: data, secondsAgo: 600, session: "s0", requestID: id)
+        }
+        let usage = #""usage":{"input_tokens":1000,"output_tokens":2000}"#
+        for _ in 0..<2 {
+            bench.frame(AICLIBench.kept("Old words.", secondsAgo: 600, session: "s0"))
+            bench.frame(kept("assistantMessage", #""type":"tool_use","content":[{"type":"tool_use","name":"Bash"}]"#))
+            bench.frame(kept("permissionRequired", #""prompt":"Run it?","options":["y","n"]"#))
+            bench.frame(kept("conversationResult", #""success":true,\#(usage)"#))
+            bench.frame(kept("claudeResponse", #""content":"Old answer.","success":true"#, id: prompt))
+        }
+        #expect(bench.summary == nil && bench.error == nil && bench.asked.isEmpty && bench.text.isEmpty)
+        #expect(
+            bench.notices == [
+                "Late by 10 min: Old words.", "Late by 10 min: the agent used Bash",
+                "Late by 10 min: a question of the agent",
+                "Late by 10 min: Old answer.",
+            ]
+        )
+        #expect(!bench.shown.contains { if case .toolStart = $0 { true } else { false } })
+        #expect(!bench.shown.contains { if case .usage = $0 { true } else { false } })
+        #expect(bench.saw.count == 5)
+        bench.reply(to: "claudeCommand", as: "claudeResponse", #"{"content":"Because.","success":true}"#)
+        #expect(bench.summary?.answer == "Because." && bench.summary?.usage == nil)
+    }
+
+    @Test("Stored messages that come before the subscription are not lost", arguments: ["connecting", "verifying"])
+    func keptEarly(_ phase: String) {
+        var bench = AICLIBench(session: AICLIBench.session)
+        let text = AICLIBench.kept("first", secondsAgo: 600, session: "s0")
+        if phase == "connecting" { bench.frame(text) }
+        bench.welcome()
+        bench.frame(text)
+        bench.feed(.verified(.continued, sessionID: "s0"))
+        bench.frame(text)
+        bench.reply(to: "ping", as: "pong", "{}")
+        bench.frame(text)
+        #expect(bench.notices == ["Late by 10 min: first"] && bench.saw.count == 1)
+    }
+
+    @Test("After a break, what was stored before the prompt is of an earlier turn")
+    func keptBeforePrompt() {
+        var bench = AICLIBench(session: AICLIBench.session)
+        bench.welcome()
+        bench.feed(.verified(.continued, sessionID: "s0"))
+        bench.reply(to: "ping", as: "pong", "{}", time: Int(AICLIBench.start.timeIntervalSince1970 * 1000) - 60_000)
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verified(.continued, sessionID: "s0"))
+        bench.reply(to: "ping", as: "pong", "{}")
+        bench.frame(AICLIBench.kept("New words.", secondsAgo: 30, session: "s0"))
+        bench.frame(AICLIBench.kept("Old words.", secondsAgo: 90, session: "s0"))
+        bench.expire()
+        #expect(bench.text == "New words." && bench.notices.contains { $0.hasSuffix(": Old words.") })
+    }
+
     @Test("A server that does not answer the ping is not waited for")
     func noPong() {
         var bench = AICLIBench()
@@ -224,9 +288,12 @@ import Testing
         bench.welcome()
         #expect(bench.verified == ["s1"])
         bench.feed(.verified(.continued, sessionID: "s1"))
-        bench.frame(AICLIBench.kept("and the rest", secondsAgo: 2))
         bench.reply(to: "ping", as: "pong", "{}")
-        bench.frame(#"{"type":"conversationResult","timestamp":9,"data":{"sessionId":"s1","success":true}}"#)
+        // The result comes live, before what was stored.
+        bench.frame(#"{"type":"conversationResult","timestamp":9e12,"data":{"sessionId":"s1","success":true}}"#)
+        bench.frame(AICLIBench.kept("and the rest", secondsAgo: 2))
+        #expect(bench.summary == nil && bench.timers.last?.1 == .seconds(1))
+        bench.expire()
         #expect(bench.prompts == 1)
         #expect(bench.summary?.answer == "Half of it\n\nand the rest" && bench.summary?.wasRecovered == true)
         #expect(bench.notices.contains { $0.hasPrefix("Late by 2 s") })
@@ -264,6 +331,7 @@ import Testing
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s1"))
         bench.reply(to: "ping", as: "pong", "{}", at: 10)
+        bench.expire(at: 11)
         bench.frame(#"{"type":"assistantMessage","timestamp":5,"data":{"type":"tool_use","name":"Read"}}"#, at: 100)
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 160)
         #expect(bench.error == nil && bench.timers.last?.1 == .seconds(90))

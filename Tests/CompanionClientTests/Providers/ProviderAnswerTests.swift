@@ -82,7 +82,7 @@ import Testing
             #expect(body.text("messages.0.content") == "Be brief.")
             #expect(body.text("messages.1.content") == "Why?")
             #expect(body.number("temperature") == 0.5)
-            #expect(fake.requests.last?.path == "/chat/completions")
+            #expect(fake.requests.last?.path == "/v1/chat/completions")
         }
     }
 

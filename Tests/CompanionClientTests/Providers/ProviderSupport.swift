@@ -9,7 +9,8 @@ import Testing
 extension FakeProviders {
     /// Where the fake has a provider.
     func endpoint(_ provider: Provider, key: ProviderKey? = nil) throws -> ProviderEndpoint {
-        ProviderEndpoint(provider: provider, url: try ProviderURL(url, provider: provider), key: key)
+        let path = provider == .openai ? "/v1" : ""
+        return ProviderEndpoint(provider: provider, url: try ProviderURL(url + path, provider: provider), key: key)
     }
 
     /// The body of the last request, as JSON.
@@ -23,7 +24,7 @@ struct JSONObject {
     private let value: AICLIValue
 
     init(_ bytes: [UInt8]) throws {
-        value = try JSONDecoder().decode(AICLIValue.self, from: Data(bytes))
+        value = try #require(AICLIValue(json: bytes))
     }
 
     /// `messages.0.content`.

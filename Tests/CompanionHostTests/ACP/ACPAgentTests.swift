@@ -362,6 +362,14 @@ struct ACPAgentTests {
         }
     }
 
+    @Test("An agent that prints titles on the lines of its messages, or sends ids back as texts, is understood")
+    func titles() async throws {
+        try await withAgent("titles", "text-ids") { (bench: Bench) async throws in
+            #expect(try await bench.send("say fine") == "fine")
+            #expect(try await bench.send("recall") == "say fine")
+        }
+    }
+
     @Test("Garbage and floods end the agent, each with its own words")
     func noise() async throws {
         var limits = ACPConnection.Limits()

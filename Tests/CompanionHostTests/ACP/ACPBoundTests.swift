@@ -100,4 +100,21 @@ struct ACPBoundTests {
         let pictures = published.count { if case .activity(.media) = $0 { true } else { false } }
         #expect(pictures == 7, "with its other members, each is a little larger than a MiB")
     }
+
+    @Test(
+        "What an agent sends without an end is ended, however small its pieces are",
+        arguments: [AgentEvent.text("a"), .thought("a"), .status("a"), .signOfLife]
+    )
+    func endless(_ event: AgentEvent) {
+        let overflows = NIOLockedValueBox(0)
+        let sink = AnswerSink(
+            maximumEvents: 100,
+            publish: { _ in },
+            overflow: { overflows.withLockedValue { $0 += 1 } }
+        )
+        for _ in 0..<100 { sink.emit(event) }
+        #expect(overflows.withLockedValue { $0 } == 0)
+        for _ in 0..<10 { sink.emit(event) }
+        #expect(overflows.withLockedValue { $0 } == 1)
+    }
 }

@@ -46,7 +46,9 @@ struct ACPClientTests {
             var events: [ACPClient.Event] = []
             let isWhole = Array(bytes).withUnsafeBytes { bytes in
                 lines.take(bytes) { line in
-                    events += client.take(ACPMessage(line))
+                    let messages = ACPMessage.all(in: line)
+                    for message in messages { events += client.take(message) }
+                    if messages.isEmpty { events += client.take(nil) }
                     return !client.hasFailed
                 }
             }
@@ -213,6 +215,47 @@ struct ACPClientTests {
         let lines = bytes(Array(repeating: "noise", count: ACPClient.maximumGarbage - noise.count))
         #expect(client.receive(lines).isEmpty)
         #expect(names(client.receive(bytes(["one more", Self.script[1]]))) == ["fault garbage"])
+    }
+
+    @Test(
+        "A message is found behind what an agent prints on its line",
+        arguments: [
+            "\u{1B}]0;garden: ready\u{7}", "\u{1B}[2K\u{1B}[1G\u{1B}[?25h", "\u{FEFF}", "Loading configuration... ",
+            "[INFO] {not json} ", #"{"level":30,"id":2,"msg":"starting"}"#, "\r 50 %\r 100 %\r", "\0", "{",
+        ]
+    )
+    func behindText(text: String) {
+        let plain = names(client().receive(bytes(Self.script)))
+        #expect(names(client().receive(bytes(Self.script.map { text + $0 }))) == plain)
+        #expect(names(client().receive(bytes(Self.script.map { $0 + text }))) == plain)
+        // With nothing between them.
+        #expect(names(client().receive(bytes([Self.script.joined(separator: text)]))) == plain)
+    }
+
+    @Test("An answer counts whose id has become a text, and one without a result is none")
+    func textIDs() {
+        for id in ["0", "0.0", #""0""#] {
+            let client = client()
+            #expect(
+                names(client.receive(bytes([#"{"jsonrpc":"2.0","id":\#(id),"result":{"protocolVersion":1}}"#]))).count
+                    == 1
+            )
+        }
+        for line in [#"{"id":0}"#, #"{"id":"x","result":1}"#, #"{"id":0,"level":30,"msg":"x"}"#] {
+            #expect(client().receive(bytes([line])).isEmpty, "\(line)")
+        }
+    }
+
+    @Test("A message inside another one, or in a broken one, is none")
+    func inside() {
+        let inner = #"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}"#
+        let deep = String(repeating: "[", count: 200)
+        for line in [
+            #"{"level":30,"msg":\#(inner)}"#, #"{"jsonrpc":"2.0","x":\#(inner),oops}"#,
+            #"{"jsonrpc":"2.0","method":"x","params":\#(deep)\#(inner)"#, #"x {"level":30,"msg":\#(inner)} y"#,
+        ] {
+            #expect(client().receive(bytes([line])).isEmpty, "\(line.prefix(80))")
+        }
     }
 
     @Test("Bytes that are no text and halves of characters do not lose a message")

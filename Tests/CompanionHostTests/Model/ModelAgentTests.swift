@@ -198,6 +198,11 @@ struct ModelAgentTests {
             (400, #"{"object":"error",\#(vLLM),"type":"BadRequestError","param":null,"code":400}"#),
             (400, #"{"error":{\#(vLLM),"type":"BadRequestError","param":null,"code":400}}"#),
             (500, #"{"error":{"message":"This model does not support tools","type":"server_error"}}"#),
+            // llama.cpp, OpenRouter, FastAPI, and a server that says it in plain text.
+            (500, #"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#),
+            (404, #"{"error":{"message":"No endpoints found that support tool use","code":404}}"#),
+            (422, #"{"detail":[{"loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#),
+            (400, "function calling is not supported"),
         ]
     )
     func withoutTools(status: Int, body: String) async throws {

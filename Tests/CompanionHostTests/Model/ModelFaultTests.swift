@@ -136,6 +136,15 @@ struct ModelFaultTests {
                 "ended its answer with an error (it says: out of memory)"
             ),
             (.stream(Chunk.end()), "small ended its answer without a word"), (.blocked, "A filter of"),
+            (.stream(Chunk.text("Half") + Chunk.event("[DONE]")), "broke off before its end"),
+            (
+                .stream(
+                    Chunk.text("Half") + "error: {\"message\":\"out of device memory\"}\n\n" + Chunk.event("[DONE]")
+                ),
+                "(it says: out of device memory)"
+            ),
+            (.status(400, headers: [], body: #"{"detail":"no such thing"}"#), "(it says: no such thing)"),
+            (.status(500, headers: [], body: "<title>502 Bad Gateway</title>"), "(it says: 502 Bad Gateway)"),
             (.bytes("SSH-2.0-x\r\n"), "broke before an answer"),
         ]
     )

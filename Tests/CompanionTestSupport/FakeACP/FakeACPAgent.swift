@@ -43,7 +43,8 @@ package enum FakeACPAgent {
         while read -r heard; do :; done
         """#
 
-    /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
+    /// Options: `titles`: prints escape sequences and text in front of each message; `text-ids`: sends the ids of
+    /// requests back as texts; `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
     /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`; `credentials`: refuses until a file of this name was there
     /// when it started; `stops-reading`: the first process does, once it has begun a session; `config`, `config-yolo`,
     /// `config-stuck`: has its modes in options, the last one does not leave a mode; `early-yolo`, `early-option`,
@@ -55,8 +56,10 @@ package enum FakeACPAgent {
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
         if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
         lock = threading.Lock(); answers = {}; cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
+        title = "\x1b]0;fake: ready\x07\x1b[?25l\ufeffReady {0}: " if "titles" in options else ""
+        def answered(m): return {**m, "id": str(m["id"])} if "text-ids" in options and "method" not in m else m
         def send(*messages):
-            with lock: sys.stdout.write("".join(json.dumps({"jsonrpc": "2.0", **m}) + "\n" for m in messages)); sys.stdout.flush()
+            with lock: sys.stdout.write("".join(title + json.dumps({"jsonrpc": "2.0", **answered(m)}) + "\n" for m in messages)); sys.stdout.flush()
         def update(session, name, **more): send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": name, **more}}})
         def say(session, text): update(session, "agent_message_chunk", content={"type": "text", "text": text})
         def request(session, call, options=None):

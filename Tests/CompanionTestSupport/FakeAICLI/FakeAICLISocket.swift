@@ -122,12 +122,12 @@ struct FakeAICLISocket: Sendable {
     private func handle(_ frame: FakeAICLI.Frame) async {
         switch frame.type {
         case "ping":
-            guard fault != .noPong else { return }
-            await send("pong", #""serverTime":\#(state.timeText)"#, requestID: frame.requestID)
+            if fault != .noPong { await send("pong", #""serverTime":\#(state.timeText)"#, requestID: frame.requestID) }
+            for kept in state.takeKept(id) { await push(kept) }
         case "subscribe":
             let ids = frame.data["sessionIds"]?.array?.compactMap(\.string) ?? []
             // Nothing answers a subscription.
-            for kept in state.subscribe(id, to: ids) { await push(kept) }
+            state.subscribe(id, to: ids)
         case "streamStart": await start(frame)
         case "claudeCommand":
             if fault == .resetAfterPrompt { await connection.reset() }

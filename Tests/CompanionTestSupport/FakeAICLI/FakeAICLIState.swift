@@ -15,6 +15,8 @@ final class FakeAICLIState: Sendable {
         var watchers: [AsyncStream<Never>.Continuation] = []
         /// Messages for sessions without a client.
         var kept: [String: [String]] = [:]
+        /// Kept messages that each client gets behind its next pong.
+        var owed: [Int: [String]] = [:]
         var number = 0
         var questions = 0
         /// The payloads of the pings that each client has not answered yet.
@@ -114,15 +116,18 @@ final class FakeAICLIState: Sendable {
         }
     }
 
-    /// - Returns: The messages that were kept. The later builds give them at every subscription.
-    func subscribe(_ id: Int, to sessions: [String]) -> [String] {
+    /// Subscribes a client. What was kept comes later, as real servers send it from timers: behind the answer to the ping
+    /// that follows (see ``takeKept(_:)``). The later builds give it at every subscription.
+    func subscribe(_ id: Int, to sessions: [String]) {
         for session in sessions { join(id, session: session) }
-        return content.withLockedValue { content in
-            let kept = sessions.flatMap { content.kept[$0] ?? [] }
+        content.withLockedValue { content in
+            content.owed[id, default: []] += sessions.flatMap { content.kept[$0] ?? [] }
             if content.script.generation == .wsEarly { for session in sessions { content.kept[session] = nil } }
-            return kept
         }
     }
+
+    /// - Returns: The kept messages that a client has yet to get.
+    func takeKept(_ id: Int) -> [String] { content.withLockedValue { $0.owed.removeValue(forKey: id) ?? [] } }
 
     func clients(of session: String) -> [FakeAICLISocket] {
         content.withLockedValue { content in
@@ -174,12 +179,13 @@ final class FakeAICLIState: Sendable {
     // MARK: Frames
 
     /// The time as JSON: ISO text here, never twice the same.
-    var timeText: String {
-        let date = content.withLockedValue { content in
+    var timeText: String { JSONText.quoted(CompanionTimestamp.string(from: nextTime())) }
+
+    private func nextTime() -> Date {
+        content.withLockedValue { content in
             content.lastTime = max(content.script.now(), content.lastTime.addingTimeInterval(0.001))
             return content.lastTime
         }
-        return JSONText.quoted(CompanionTimestamp.string(from: date))
     }
 
     func frame(_ type: String, _ data: String, requestID: String? = nil) -> String {
@@ -201,15 +207,14 @@ final class FakeAICLIState: Sendable {
 
     func keep(_ type: String, _ data: String, sessionID: String, age: Duration) {
         let data = data.contains(#""sessionId""#) ? data : #""sessionId":\#(JSONText.quoted(sessionID)),"# + data
-        let now = script.now()
-        let origin = Int64((now.timeIntervalSince1970 - Double(age.components.seconds)) * 1000)
+        let now = nextTime()
+        let origin = Int64((now.timeIntervalSince1970 - Double(age.components.seconds)) * 1000 + 0.5)
         content.withLockedValue { content in
-            content.number += 1
             let queued = JSONText.quoted(CompanionTimestamp.string(from: now))
             // Kept messages have their own time as a number, and another one as text.
             content.kept[sessionID, default: []].append(
                 #"{"type":\#(JSONText.quoted(type)),"requestId":null,"timestamp":\#(queued),"_queued":true,"#
-                    + #""_queuedAt":\#(queued),"_originalTimestamp":\#(origin + Int64(content.number)),"data":{\#(data)}}"#
+                    + #""_queuedAt":\#(queued),"_originalTimestamp":\#(origin),"data":{\#(data)}}"#
             )
         }
     }

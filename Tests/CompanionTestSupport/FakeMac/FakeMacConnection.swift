@@ -6,6 +6,8 @@ package enum FakeMacAction: Sendable {
     case send([UInt8])
     /// One byte at a time.
     case drip([UInt8])
+    /// Again and again, until the client leaves.
+    case endless([UInt8])
     case hold(String)
     case close
     case reset
@@ -76,6 +78,8 @@ struct FakeMacConnection: Sendable {
                 if isOpen { isOpen = await channel.write(all: bytes) }
             case .drip(let bytes):
                 for byte in bytes where isOpen { isOpen = await channel.write(all: [byte]) }
+            case .endless(let bytes):
+                while isOpen { isOpen = await channel.write(all: bytes) }
             case .hold(let gate):
                 state.gates.open("reached \(gate)")
                 try await state.gates.pass("release \(gate)")

@@ -24,6 +24,8 @@ package enum FakeProviderReply: Sendable {
     case fault(FakeProviderFault)
     /// These bytes as the whole stream.
     case stream(String)
+    /// These bytes again and again, without an end.
+    case endless(String)
     /// These bytes instead of HTTP.
     case bytes(String)
 }

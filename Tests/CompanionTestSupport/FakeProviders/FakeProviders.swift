@@ -131,6 +131,7 @@ final class FakeProvidersState: ConnectionAnswering {
         case .fault(let fault): return whole(dialect.status(of: fault), [], dialect.body(of: fault, key: key))
         case .status(let status, let headers, let body): return whole(status, headers, body)
         case .stream(let text): return stream(text)
+        case .endless(let text): return [head(dialect), .endless(Array(Self.chunk(text).utf8))]
         case .bytes(let text): return [.send(text), .close]
         }
     }

@@ -96,12 +96,11 @@ extension AICLITurn {
 
     mutating func subscribe() -> [Action] {
         phase = .draining
-        kept = []
         let data: AICLIValue = [
             "events": .array(Self.events.map(AICLIValue.string)),
             "sessionIds": .array(sessionID.map { [.string($0)] } ?? []),
         ]
-        // A subscription has no reply. The pong shows that all stored messages have arrived.
+        // A subscription has no reply. The pong shows that the server has taken it; stored messages may come behind it.
         let (subscription, ping) = (request("subscribe", .other, data), request("ping", .ping))
         return [.send(subscription), .send(ping)] + wake(after: configuration.drain)
     }

@@ -5,14 +5,16 @@ extension AICLITurn {
     mutating func take(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
         let event = AICLIEvent(frame)
         frameDate = frame.origin
+        if frame.isQueued { return takeStored(frame, at: moment) }
+        if let time = frame.timestamp { serverTime = max(time, serverTime ?? time) }
         if !isWelcome { return greet(event) }
         // The newest builds may send their first frame after the greeting timeout.
         if event == .connected, !isPrompted { return end(.fail(AICLIGeneration.http.refusal)) }
         if let id = frame.requestID, let kind = pending[id] { return replied(event, to: kind, id: id, at: moment) }
         if case .failure(let error) = event { return frame.requestID == nil ? [.output(.status(error.text))] : [] }
         if let other = frame.sessionID, let sessionID, other != sessionID { return [] }
-        if let identity = frame.identity, !recent.insert(identity) { return [] }
         guard phase == .draining || phase == .answering else { return [] }
+        if let identity = frame.identity, !recent.insert(identity) { return [] }
         if phase == .draining {
             // This frame may be newer than stored ones that are still to come, so handle it after them.
             kept.append(frame)
@@ -47,7 +49,10 @@ extension AICLITurn {
         case (.start, .failure(let error)) where phase == .starting: return end(.fail(error.notSent))
         case (.start, .nothing) where phase == .starting:
             return end(.fail(CompanionClientError(.badAnswer, "The host gave no session.", delivery: .notSent)))
-        case (.ping, _): return phase == .draining ? drained(at: moment) : []
+        case (.ping, _):
+            guard phase == .draining else { return [] }
+            // What was stored of the answer may be behind what comes live: it is waited for, and put in order.
+            return isPrompted ? wake(after: configuration.settling) : drained(at: moment)
         case (.prompt, .answer(let content, let success, let error)):
             return finish(content, success: success, error: error, at: moment)
         case (.prompt, .failure(let error)):
@@ -77,25 +82,53 @@ extension AICLITurn {
 
     // MARK: Stored messages
 
-    /// All stored messages have arrived: shows them in the order in which they were first sent, then continues.
+    /// Takes a message that the server had stored. Servers send them at any time: right behind their greeting, with the
+    /// subscription, and behind the pong, 50 ms apart.
+    private mutating func takeStored(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
+        if let other = frame.sessionID, let sessionID, other != sessionID { return [] }
+        if let identity = frame.identity, !recent.insert(identity) { return [] }
+        switch phase {
+        case .answering: return show([frame], at: moment)
+        case .draining where !pending.values.contains(.ping):
+            kept.append(frame)
+            return wake(after: configuration.settling)
+        default:
+            kept.append(frame)
+            return []
+        }
+    }
+
+    /// The stored messages have arrived, or come later: shows those that are there, then continues.
     mutating func drained(at moment: Moment) -> [Action] {
-        let messages = kept.filter { frame in frame.identity.map { !seen.contains(ByteText($0)) } ?? true }
-            .enumerated()
-            .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
-            .map(\.element)
+        let messages = kept
         kept = []
         backoff.reset()
         phase = .answering
+        var actions = show(messages, at: moment)
+        guard phase != .ended else { return actions }
+        guard isPrompted else { return actions + sendPrompt(at: moment) }
+        guard question != nil else { return actions + follow() }
+        // The reply that comes with a question was sent to the broken connection, unless it had arrived before.
+        actions += isWaiting ? finish("", success: true, error: nil, at: moment) : goOn(at: moment)
+        return actions
+    }
+
+    /// Shows messages in the order in which they were first sent. Stored ones are shown once, in this turn or an earlier
+    /// one, and only those of this session.
+    private mutating func show(_ frames: [AICLIFrame], at moment: Moment) -> [Action] {
+        let messages = frames.filter { frame in
+            guard frame.sessionID == nil || sessionID == nil || frame.sessionID == sessionID else { return false }
+            return !frame.isQueued || frame.identity.map { !seen.contains(ByteText($0)) } ?? true
+        }
+        .enumerated()
+        .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+        .map(\.element)
         var actions: [Action] = []
         let identities = messages.compactMap { $0.isQueued ? $0.identity : nil }
         seen.formUnion(identities.map(ByteText.init))
         if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
         for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
-        guard phase != .ended else { return actions }
-        guard isPrompted else { return actions + sendPrompt(at: moment) }
-        guard question != nil else { return actions + follow() }
-        // The reply that comes with a question was sent to the broken connection, unless it had arrived before.
-        return actions + (isWaiting ? finish("", success: true, error: nil, at: moment) : goOn(at: moment))
+        return actions
     }
 
     /// In seconds; messages without a time come first.
@@ -107,8 +140,7 @@ extension AICLITurn {
         let event = AICLIEvent(frame)
         guard frame.isQueued else { return show(event, at: moment) }
         let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
-        guard !isPrompted else {
-            // The message is part of this turn's answer.
+        guard !isOfThisTurn(frame) else {
             return [.output(.recovering("\(mark)a message that the host has kept"))] + show(event, at: moment)
         }
         switch event {
@@ -127,9 +159,19 @@ extension AICLITurn {
                 }
             }
         case .permission:
-            return [.output(.status("\(mark)a question of the agent"))] + show(event, at: moment)
+            let notice = Action.output(.status("\(mark)a question of the agent"))
+            // A question of an earlier turn is not in the way of this one.
+            return isPrompted ? [notice] : [notice] + show(event, at: moment)
         default: return []
         }
+    }
+
+    /// Whether a stored message is a part of this turn's answer. While the connection stands, the server stores nothing:
+    /// what it had stored is of an earlier turn.
+    private func isOfThisTurn(_ frame: AICLIFrame) -> Bool {
+        guard isPrompted, wasRecovered else { return false }
+        guard let origin = frame.origin, let promptedAt else { return true }
+        return origin >= promptedAt
     }
 
     private mutating func follow() -> [Action] {
@@ -139,6 +181,7 @@ extension AICLITurn {
 
     private mutating func sendPrompt(at moment: Moment) -> [Action] {
         isPrompted = true
+        promptedAt = serverTime
         // If the session replaced another one, the prompt is already in the transcript.
         let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
         return [.prompting] + said + [.send(request("claudeCommand", .prompt, command(prompt)))]

@@ -16,6 +16,9 @@ package struct AICLITurn: Sendable {
         package var reply = Duration.seconds(30)
         /// How long to wait for the server's stored messages after a subscription. Default: 3 s.
         package var drain = Duration.seconds(3)
+        /// How long to wait for the next stored message after a break, before what has arrived is put in order. Default:
+        /// 1 s.
+        package var settling = Duration.seconds(1)
         /// How long a connection may be silent. Servers ping every 15 s, even while the agent works. Default: 45 s.
         package var deadAfter = Duration.seconds(45)
         /// How long the agent may be silent. Default: 30 min.
@@ -98,7 +101,7 @@ package struct AICLITurn: Sendable {
     var sessionID: String?
     var seen: Set<ByteText>
     var recent = RecentIdentifiers(capacity: 4096)
-    /// Frames that arrive while the stored messages are awaited.
+    /// Frames that arrive while the stored messages are awaited, and stored ones that arrive before.
     var kept: [AICLIFrame] = []
     /// The prompt was sent on a connection.
     var isPrompted = false
@@ -123,6 +126,9 @@ package struct AICLITurn: Sendable {
     var answered: AICLIAnsweredQuestion?
     /// When the current frame was sent, by the server's clock.
     var frameDate: Date?
+    /// When the last frame that was not stored was sent, and the one before the prompt.
+    var serverTime: Date?
+    var promptedAt: Date?
     var breaks = 0
     var backoff: AICLIBackoff
     var timer = 0
@@ -185,7 +191,7 @@ package struct AICLITurn: Sendable {
         isOpen = false
         connection += 1
         pending = [:]
-        kept = []
+        kept.removeAll { !$0.isQueued }
         return [.connect(connection, after: wait)] + wake(after: wait + configuration.welcome)
     }
 

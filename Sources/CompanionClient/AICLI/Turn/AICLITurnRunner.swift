@@ -64,6 +64,7 @@ package struct AICLITurnRunner: Sendable {
         let start = ContinuousClock.now
         return try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
+            let budget = StreamBudget(client.configuration.limits)
             var requests: AsyncStream<[UInt8]>.Continuation?
             defer { requests?.finish() }
             // Ask one question at a time: two would share the terminal, and an answer could go to the wrong one.
@@ -86,7 +87,9 @@ package struct AICLITurnRunner: Sendable {
                         requests?.finish()
                         let outgoing = AsyncStream<[UInt8]>.makeStream()
                         requests = outgoing.continuation
-                        group.addTask { await connect(number, after: wait, sending: outgoing.stream, sink) }
+                        group.addTask {
+                            await connect(number, after: wait, sending: outgoing.stream, within: budget, sink)
+                        }
                     case .send(let request): requests?.yield(request.json(now: moment.date))
                     case .verify(let id):
                         let directory = turn.workingDirectory
@@ -128,6 +131,7 @@ extension AICLITurnRunner {
         _ number: Int,
         after wait: Duration,
         sending requests: AsyncStream<[UInt8]>,
+        within budget: StreamBudget,
         _ sink: AsyncStream<AICLITurn.Input>.Continuation
     ) async {
         let closure: AICLIClosure
@@ -137,7 +141,7 @@ extension AICLITurnRunner {
                 throw try await refusal()
             }
             sink.yield(.opened(connection: number))
-            let end = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {
+            let end = try await socket.run(sending: requests, within: budget) {
                 sink.yield(.frame($0, connection: number))
             }
             if end.isMute { throw try await refusal() }

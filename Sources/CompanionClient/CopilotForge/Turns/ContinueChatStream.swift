@@ -45,7 +45,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         private var state = State.idle
         private var decoder: ContinueChatStreamDecoder
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
-        private var received = 0
+        private let budget: StreamBudget
 
         fileprivate init(
             client: CompanionAPIClient,
@@ -58,6 +58,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             self.chatID = chatID
             self.request = request
             self.decoder = ContinueChatStreamDecoder(maximumEventSize: client.configuration.limits.frame)
+            budget = StreamBudget(client.configuration.limits)
         }
 
         /// - Throws: ``CompanionClientError``; its `delivery` says whether the host may have received the prompt.
@@ -65,6 +66,10 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             while true {
                 switch pending.popFirst() {
                 case .event(let event):
+                    guard budget.takes(event) else {
+                        end()
+                        throw tooLarge(nil)
+                    }
                     // Nothing follows an error frame, not even `[DONE]`, so do not wait for the end of the connection.
                     switch event {
                     case .error, .errorWithChanges, .unavailable: end()
@@ -110,10 +115,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                 throw interrupted(error)
             }
             guard let part else { throw interrupted(nil) }
-            received += part.readableBytes
-            guard received <= client.configuration.limits.answer else {
-                throw tooLarge(nil)
-            }
+            guard budget.takes(bytes: part.readableBytes) else { throw tooLarge(nil) }
             do {
                 pending = try decoder.feed(part.readableBytesView)[...]
             } catch {

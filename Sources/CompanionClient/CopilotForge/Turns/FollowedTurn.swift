@@ -48,7 +48,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private var decoder: ContinueChatStreamDecoder
         private var backoff: Backoff
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
-        private var received = 0
+        private let budget: StreamBudget
         private var hostError: String?
         private var isAgentUnavailable = false
         private var answer = ""
@@ -64,6 +64,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 isNumbered: true
             )
             backoff = Backoff(client.configuration.retries)
+            budget = StreamBudget(client.configuration.limits)
         }
 
         /// - Throws: ``CompanionClientError``: `hostError` if the turn failed, `streamInterrupted` if the stream broke
@@ -134,13 +135,12 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         }
 
         private mutating func take(_ part: ByteBuffer) throws {
-            received += part.readableBytes
+            guard budget.takes(bytes: part.readableBytes) else { throw tooLarge(nil) }
             do {
                 pending = try decoder.feed(part.readableBytesView)[...]
             } catch {
                 throw tooLarge(error)
             }
-            guard received <= client.configuration.limits.answer else { throw tooLarge(nil) }
             if !pending.isEmpty { backoff.reset() }
         }
 
@@ -151,6 +151,11 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                     state = .finishing
                     pending = []
                 case .event(let event):
+                    guard budget.takes(event) else {
+                        state = .ended
+                        pending = []
+                        throw tooLarge(nil)
+                    }
                     if let output = output(for: event) { return output }
                 }
             }

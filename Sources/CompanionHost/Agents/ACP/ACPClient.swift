@@ -163,7 +163,7 @@ struct ACPClient: Sendable {
 
     private mutating func answered(_ id: ACPID, _ result: Result<ACPValue, ACPRefusal>) -> [Event] {
         // An answer to nothing, or a second one, is left alone.
-        guard case .integer(let number) = id, let call = calls.removeValue(forKey: Int(number)) else { return [] }
+        guard let number = id.number, let call = calls.removeValue(forKey: number) else { return [] }
         var events: [Event] = []
         switch call {
         case .initialize:
@@ -177,7 +177,7 @@ struct ACPClient: Sendable {
             events += withdraw(ByteText(session)).map(Event.withdrawn)
         default: break
         }
-        return events + [.answer(Int(number), result)]
+        return events + [.answer(number, result)]
     }
 
     private func updated(_ parameters: ACPValue) -> [Event] {

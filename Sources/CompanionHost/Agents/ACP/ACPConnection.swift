@@ -318,7 +318,8 @@ final class ACPConnection: Sendable {
         guard reason == nil else { return }
         let isWhole = lines.take(bytes) { line in
             // A line may have megabytes: it is read before the lock that all chats need.
-            take(ACPMessage(line))
+            let messages = ACPMessage.all(in: line)
+            return messages.isEmpty ? take(nil) : messages.allSatisfy(take)
         }
         if !isWhole { end(ACPFault.flood) }
     }

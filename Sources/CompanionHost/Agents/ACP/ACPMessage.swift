@@ -15,6 +15,14 @@ enum ACPID: Sendable, Hashable {
         }
     }
 
+    /// The number of a request of ours: some agents send it back as text.
+    var number: Int? {
+        switch self {
+        case .integer(let number): Int(exactly: number)
+        case .string(let text): Int(text.text)
+        }
+    }
+
     var value: ACPValue {
         switch self {
         case .integer(let number): .integer(number)
@@ -55,7 +63,21 @@ enum ACPMessage: Sendable {
 
     /// nil for a line that is no such message.
     init?(_ line: [UInt8]) {
-        guard let value = ACPValue(parsing: line), value.isObject else { return nil }
+        guard let value = ACPValue(parsing: line) else { return nil }
+        self.init(value)
+    }
+
+    /// The messages of a line. Agents print titles, escape sequences, a byte-order mark and other text in front of a
+    /// message, and some print one message directly behind another.
+    static func all(in line: [UInt8]) -> [ACPMessage] {
+        guard let value = ACPValue(parsing: line) else {
+            return ACPValue.objects(in: line, with: "jsonrpc").compactMap(ACPMessage.init)
+        }
+        return ACPMessage(value).map { [$0] } ?? []
+    }
+
+    private init?(_ value: ACPValue) {
+        guard value.isObject else { return nil }
         let id = ACPID(value["id"])
         if let method = value["method"]?.string {
             let parameters = value["params"] ?? .null
@@ -64,8 +86,8 @@ enum ACPMessage: Sendable {
                 ?? .notification(method: method, parameters: parameters)
         } else if let id, let error = value["error"], error != .null {
             self = .answer(id, .failure(ACPRefusal(error)))
-        } else if let id {
-            self = .answer(id, .success(value["result"] ?? .null))
+        } else if let id, let result = value["result"] {
+            self = .answer(id, .success(result))
         } else {
             return nil
         }

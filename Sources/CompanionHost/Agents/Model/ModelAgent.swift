@@ -19,6 +19,8 @@ package struct ModelAgent: Agent {
     private let history: @Sendable (_ chatID: String) async throws -> [ModelMessage]
     private let sleep: @Sendable (Duration) async throws -> Void
     private let logger: Logger
+    /// What the server refuses, for all turns.
+    private let traits = ServerTraits()
     package let models: [CompanionModel]
 
     /// - Parameters:
@@ -67,7 +69,7 @@ package struct ModelAgent: Agent {
             tools: tools.map(\.definition),
             context: launch.context
         )
-        try await ProviderClient.withClient(limits: limits, logger: logger) { client in
+        try await ProviderClient.withClient(limits: limits, traits: traits, logger: logger) { client in
             var run = ModelTurn(
                 launch: launch,
                 model: model,

@@ -135,11 +135,8 @@ extension ModelTurn {
             emit(.status("The model takes fewer than \(conversation.context) tokens: older messages are left out"))
             conversation.halve()
             return true
-        case .badRequest, .server:
-            // As Ollama and vLLM word it.
-            guard !conversation.tools.isEmpty, let text = error.providerText?.lowercased(),
-                text.has("support tools") || text.has("tool choice") || text.has("tool-call-parser")
-            else { return false }
+        case .badRequest, .server, .notFound:
+            guard !conversation.tools.isEmpty, error.refusesTools else { return false }
             conversation.tools = []
             emit(.status("\(model) cannot use tools: it does not see the project's files"))
             return true

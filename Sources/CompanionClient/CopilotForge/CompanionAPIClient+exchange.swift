@@ -16,7 +16,12 @@ extension CompanionAPIClient {
         as: Answer.Type,
         upTo limit: Int? = nil
     ) async throws -> Answer {
-        let body = try await exchange(request, upTo: limit ?? configuration.limits.body)
+        let body: ByteBuffer
+        do {
+            body = try await exchange(request, upTo: limit ?? configuration.limits.body)
+        } catch let error as CompanionClientError where error.httpStatus == 404 {
+            throw await explained(error, of: request)
+        }
         do {
             return try CompanionJSON.decode(Answer.self, fromPeer: Data(buffer: body))
         } catch {

@@ -65,10 +65,10 @@ extension CommandError {
 
     /// What to do about a host that speaks other versions of the protocol.
     private static func versionAdvice(_ versions: ClosedRange<Int>?) -> String {
-        guard let versions else { return "update pairtool or the app on the host" }
+        guard let versions else { return "update pairtool, or the host's program" }
         if versions.lowerBound > ProtocolVersion.maximum { return "update pairtool" }
         return versions.contains(ProtocolVersion.maximum)
-            ? "pair again as a verified host: pairtool pair" : "update the app on the host"
+            ? "pair again as a verified host: pairtool pair" : "update the host's program"
     }
 
     static func pairing(_ error: PairingError) -> CommandError {

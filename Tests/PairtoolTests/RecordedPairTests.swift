@@ -90,7 +90,8 @@ import Testing
         (
             "hello", ["/clientNonce"],
             [
-                "/pairingId", "/hostNonce", "/hostPublicKey", "/hostName", "/methods", "/expiresAt", "/serverTime",
+                "/pairingId", "/hostNonce", "/hostPublicKey", "/hostName", "/methods", "/startedAt", "/expiresAt",
+                "/serverTime",
             ]
         ),
         (

@@ -32,6 +32,7 @@ extension CompanionPairingService {
             hostPublicKey: identity.publicKey,
             hostName: identity.name,
             methods: budget.isLocked ? [.token] : [.code, .token],
+            startedAt: offer.startedAt,
             expiresAt: offer.expiresAt,
             serverTime: now
         )

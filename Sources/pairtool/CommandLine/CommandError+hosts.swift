@@ -79,10 +79,10 @@ extension CommandError {
                 .wrongCode,
                 "pairing.wrong_code",
                 error.message,
-                next: error.triesLeft == 0 ? newCode : "check the digits, then: pairtool pair"
+                next: error.triesLeft == 0 ? newCode : error.advice ?? "check the digits, then: pairtool pair"
             )
         case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: error.advice ?? newCode)
-        case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
+        case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: error.advice ?? newCode)
         case .noChallenge: CommandError(.pairingExpired, "pairing.none_active", error.message, next: newCode)
         case .clockSkew:
             CommandError(

@@ -175,7 +175,7 @@ import Testing
         "Other addresses are hints: what cannot be read of them is left out",
         arguments: [
             (#""addrs":"10.0.0.1""#, 0), (#""addrs":[1]"#, 0), (#""addrs":null"#, 0), (#""addrs":["a"]"#, 1),
-            (#""addrs":["\#(String(repeating: #"1","#, count: 40))"]"#, 8),
+            (#""addrs":[\#(Array(repeating: "\"1\"", count: 40).joined(separator: ","))]"#, 8),
         ] as [(String, Int)]
     )
     func damagedAddresses(member: String, count: Int) {

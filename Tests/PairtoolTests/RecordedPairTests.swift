@@ -90,8 +90,7 @@ import Testing
         (
             "hello", ["/clientNonce"],
             [
-                "/pairingId", "/hostNonce", "/hostPublicKey", "/hostName", "/methods", "/startedAt", "/expiresAt",
-                "/serverTime",
+                "/pairingId", "/hostNonce", "/hostPublicKey", "/hostName", "/methods", "/expiresAt", "/serverTime",
             ]
         ),
         (

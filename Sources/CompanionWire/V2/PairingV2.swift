@@ -35,7 +35,7 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
     package var hostName: String
     /// What the host takes at the moment.
     package var methods: [PairingMethod]
-    /// When the challenge began, by the host's clock; nil from earlier hosts.
+    /// When the challenge began, by the host's clock; nil for the first one of a host, and from earlier hosts.
     package var startedAt: Date?
     /// When the challenge ends, by the host's clock.
     package var expiresAt: Date

@@ -102,7 +102,7 @@ import Testing
 
     @Test(
         "A host that is off is waited for, and watched once it is there",
-        arguments: ["watch", "approvals", "status"]
+        arguments: ["watch", "approvals"]
     )
     func off(command: String) async throws {
         try await withProject { host, user in

@@ -121,6 +121,7 @@ package final class CompanionBridgeServer: Service {
             seconds: configuration.challengeSeconds,
             grant: configuration.grant,
             onDemand: configuration.challengesOnDemand,
+            addresses: configuration.addresses ?? { [lan = configuration.lan] in lan ? [] : ["127.0.0.1"] },
             clock: clock,
             devices: devices,
             sessions: sessions,
@@ -251,8 +252,7 @@ package final class CompanionBridgeServer: Service {
                 id: key.deviceID,
                 publicKey: key.publicKeyText,
                 name: configuration.name,
-                spki: spki,
-                address: configuration.address ?? (configuration.lan ? LocalAddress.first() : "127.0.0.1")
+                spki: spki
             )
         } catch {
             let way = error.remedy.map { ": \($0)" } ?? ""

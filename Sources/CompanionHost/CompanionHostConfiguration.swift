@@ -41,9 +41,9 @@ package struct CompanionHostConfiguration: Sendable {
     /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
     /// beside ``databasePath``.
     package var projectsDirectory: String?
-    /// The address that QR codes name, for networks that block multicast. Default: nil, `127.0.0.1` without ``lan``,
-    /// else the first address of this machine's interfaces.
-    package var address: String?
+    /// The addresses that QR codes name, for networks that block multicast, the most likely one first. Asked at each
+    /// code. Default: nil, `127.0.0.1` without ``lan``, else none.
+    package var addresses: (@Sendable () -> [String])?
     /// What a device that pairs may get, unless its challenge says otherwise. Default: all that it asks for.
     package var grant: PairingGrant
     /// The version that `GET /health` tells.
@@ -79,7 +79,7 @@ package struct CompanionHostConfiguration: Sendable {
         devicesMayAlways: Bool = false,
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
-        address: String? = nil,
+        addresses: (@Sendable () -> [String])? = nil,
         grant: PairingGrant = .everything,
         version: String,
         challengeSeconds: Int = 300,
@@ -103,7 +103,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.devicesMayAlways = devicesMayAlways
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
-        self.address = address
+        self.addresses = addresses
         self.grant = grant
         self.version = version
         self.challengeSeconds = challengeSeconds

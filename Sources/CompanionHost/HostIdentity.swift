@@ -1,5 +1,4 @@
 import CompanionWire
-import NIOCore
 
 /// Who this host is to its devices (companion-v2, Identities).
 package struct HostIdentity: Sendable, Hashable {
@@ -11,8 +10,6 @@ package struct HostIdentity: Sendable, Hashable {
     package var name: String
     /// SHA-256 over the TLS key's SubjectPublicKeyInfo: 32 bytes.
     package var spki: [UInt8]
-    /// The address that QR codes name.
-    package var address: String?
 
     /// The TLS key's pin as it is written: base64url, 43 characters.
     package var pin: String { Base64URL.encode(spki) }
@@ -28,16 +25,5 @@ package struct HostPorts: Sendable, Hashable {
     package init(plain: Int, secure: Int) {
         self.plain = plain
         self.secure = secure
-    }
-}
-
-/// This machine's addresses.
-enum LocalAddress {
-    /// The first IPv4 address that other machines may reach this one at; nil where there is none.
-    static func first() -> String? {
-        let devices = (try? System.enumerateDevices()) ?? []
-        return devices.lazy.compactMap { device in
-            device.address?.ipAddress.flatMap { IPAddress($0) }
-        }.first { !$0.isIPv6 && $0.scope != .loopback }?.description
     }
 }

@@ -57,8 +57,10 @@ package enum Advice: String, Sendable, CaseIterable {
     case checkKey =
         "Check on {HOST} whether it was set up again. If so: pairtool pair. If not, someone may be intercepting the connection."
     case update = "Update pairtool or the app on {HOST}."
+    case updateHost = "Update pairtool on {HOST}, or here if that is the older one."
     case prove = "Pair again as a verified host: pairtool pair"
     case signIn = "Sign in to Copilot in the app on {HOST}."
+    case repairAgent = "See at {HOST} what its agent needs: pairtool host status"
     case pair = "Pair with a host: pairtool pair"
     case pairAgain = "Pair this device again: pairtool pair"
     case newToken = "Look up the token at {HOST}, then pair again: pairtool pair --family {FAMILY} --url {URL}"

@@ -49,18 +49,24 @@ import Testing
     /// - Parameters:
     ///   - sent: When an earlier attempt signed the command; nil if there was none.
     ///   - messages: Those of the chat.
+    ///   - hostAhead: How many seconds the host's clock is ahead of this machine's.
     ///   - before: Called before the attempt.
     private func attempt(
         sent: Date?,
         messages: [(role: String, text: String, at: Date)] = [],
+        hostAhead: TimeInterval = 0,
         before: (OutboxStore, String) throws -> Void = { _, _ in }
     ) async throws -> Attempt {
         let start = Date()
         return try await withTLSTestHost { request, _ in
-            let time = CompanionTimestamp.string(from: Date())
+            let now = Date().addingTimeInterval(hostAhead)
+            let time = CompanionTimestamp.string(from: now)
             if request.path == "/companion/command" {
                 let issued = try #require(CompanionTimestamp.date(from: try request.member("issuedAt")?.string ?? ""))
-                guard issued.addingTimeInterval(300) > Date() else {
+                guard issued <= now.addingTimeInterval(60) else {
+                    return [refused(400, .commandBadTime, #","serverTime":"\#(time)""#)]
+                }
+                guard issued.addingTimeInterval(300) > now else {
                     return [refused(400, .commandExpired, #","serverTime":"\#(time)""#)]
                 }
                 let id = try request.member("commandId")?.string ?? ""
@@ -156,6 +162,23 @@ import Testing
         try #require(new.bodies.count == 2)
         #expect(new.bodies[0] == new.earlier && new.bodies[1] != new.earlier)
         #expect(new.prompts.map { Array(($0.command?.body ?? "").utf8) } == [new.bodies[1]])
+    }
+
+    @Test("Where the clocks differ a prompt is sent once, at the first attempt", arguments: [-7200.0, 7200])
+    func otherClock(hostAhead: TimeInterval) async throws {
+        // The same words were said a moment ago: they are not this prompt.
+        let said = Date().addingTimeInterval(hostAhead - 60)
+        let result = try await attempt(sent: nil, messages: [("user", "why?", said)], hostAhead: hostAhead)
+        #expect(result.turn == "t1" && result.error == nil, "\(result)")
+        #expect(result.bodies.count == 2, "one that the host refused by its clock, and one by that clock")
+    }
+
+    @Test("A command that was signed by a clock far ahead was never executed: it does not wait until its time comes")
+    func fromTheFuture() async throws {
+        let result = try await attempt(sent: Date().addingTimeInterval(7200))
+        #expect(result.turn == "t1" && result.error == nil, "\(result)")
+        try #require(result.bodies.count == 2)
+        #expect(result.bodies[0] == result.earlier && result.bodies[1] != result.earlier)
     }
 
     @Test("Shortly after its time, a command may still be executed: nothing is sent, and the prompt waits")

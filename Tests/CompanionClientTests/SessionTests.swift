@@ -58,6 +58,26 @@ import Testing
         }
     }
 
+    @Test("A session that another process has left is over as well: one is opened")
+    func renewalAfterAnother() async throws {
+        try await withTLSTestHost { request, count in
+            if request.path == "/companion/session" { return [granted("new")] }
+            let isTaken = ["Bearer \(count == 1 ? "old" : "new")"].contains(request.header("Authorization"))
+            return [isTaken ? Self.projects : refused(401, .sessionExpired)]
+        } _: { host in
+            let credentials = StubCredentials(token: "old")
+            try await host.withClient(credentials) { client in
+                _ = try await client.projects()
+                // What `disconnect` does in another process: it opens a session, and ends it.
+                credentials.token.withLockedValue { $0 = "ended" }
+                _ = try await client.projects()
+            }
+            #expect(credentials.kept.withLockedValue { $0 } == ["new"])
+            let sent = host.requests("GET", "/companion/projects").compactMap { $0.header("Authorization") }
+            #expect(sent == ["Bearer old", "Bearer old", "Bearer ended", "Bearer new"])
+        }
+    }
+
     @Test(
         "A device that was let go is told so, whatever it asks for",
         arguments: [

@@ -1,6 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import Testing
 
 @Suite("Pairing over the network", .timeLimit(.minutes(5)))
@@ -26,6 +27,21 @@ struct PairingRoutesTests {
             // printf key | sha256sum
             #expect(status.connectedDevice?.id == "2c70e12b7a0646f9")
             #expect(status.connectedDevice?.name == "iPhone")
+        }
+    }
+
+    @Test("Each code names the addresses that the machine has when the code is made")
+    func addresses() async throws {
+        let addresses = NIOLockedValueBox<[String]>([])
+        try await withHost(configure: { $0.addresses = { addresses.withLockedValue(\.self) } }) { host in
+            var named: [[String]] = []
+            for current in [[], ["10.0.0.7"], ["192.168.1.5", "10.0.0.7"]] {
+                addresses.withLockedValue { $0 = current }
+                let start = await host.server.administration.startPairing(ttlSeconds: nil, grant: nil)
+                let payload = try CompanionJSON.decoder().decode(PairingPayload.self, from: Data(start.qrPayload.utf8))
+                named.append([payload.addr].compactMap(\.self) + payload.otherAddrs)
+            }
+            #expect(named == [[], ["10.0.0.7"], ["192.168.1.5", "10.0.0.7"]])
         }
     }
 

@@ -143,6 +143,50 @@ import Testing
         #expect(QRContent(Array(payload.text.utf8)) == .pairing(payload))
     }
 
+    @Test("A payload names as many addresses as a symbol of version 11 has room for, and the first as v1 has it")
+    func addresses() {
+        var payload = PairingPayload(
+            code: "000001",
+            token: String(repeating: "t", count: 22),
+            expiresAt: date,
+            version: 2,
+            host: "00112233aabbccdd",
+            spki: pin,
+            port: 7879
+        )
+        let many = (1...30).map { "192.168.100.\($0 + 100)" }
+        let named = payload.naming(many)
+        #expect(named.addr == many[0] && named.text.utf8.count <= 321)
+        #expect(named.otherAddrs == Array(many[1...named.otherAddrs.count]) && named.otherAddrs.count == 3)
+        #expect(QRContent(Array(named.text.utf8)) == .pairing(named))
+        #expect(
+            named.text.hasSuffix(
+                #""addr":"192.168.100.101","addrs":["192.168.100.102","192.168.100.103","192.168.100.104"]}"#
+            )
+        )
+        #expect(named.sizes.dropFirst().allSatisfy { $0.otherAddrs.isEmpty && $0.addr == many[0] })
+        #expect(named.sizes.count == 4 && named.sizes[1].expiresAt == date, "the other addresses go first")
+        #expect(payload.naming([]) == payload)
+        payload.addr = "10.0.0.1"
+        #expect(payload.naming(["10.0.0.1"]) == payload, "one address is written as before")
+    }
+
+    @Test(
+        "Other addresses are hints: what cannot be read of them is left out",
+        arguments: [
+            (#""addrs":"10.0.0.1""#, 0), (#""addrs":[1]"#, 0), (#""addrs":null"#, 0), (#""addrs":["a"]"#, 1),
+            (#""addrs":[\#(Array(repeating: "\"1\"", count: 40).joined(separator: ","))]"#, 8),
+        ] as [(String, Int)]
+    )
+    func damagedAddresses(member: String, count: Int) {
+        let text = #"{"protocol":"copilotforge-pair-v1","code":"000001","addr":"10.0.0.2",\#(member)}"#
+        guard case .pairing(let payload) = QRContent(Array(text.utf8)) else {
+            Issue.record("\(QRContent(Array(text.utf8)))")
+            return
+        }
+        #expect(payload.otherAddrs.count == count && payload.addr == "10.0.0.2")
+    }
+
     @Test(
         "A pin or port that cannot be read makes a payload unusable rather than unpinned",
         arguments: [

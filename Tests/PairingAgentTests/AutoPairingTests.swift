@@ -176,29 +176,46 @@ import Testing
         #expect(run.take(.saw(next)) == [.ask(next, .host(Self.shed.id))])
     }
 
-    @Test("A code that has expired is told of and not used, whether it came so or became so")
+    @Test("Whether a code has expired is for its host to say: this machine's clock may be ahead")
     func expired() {
         var run = Run()
-        #expect(run.take(.settled, .appeared(Self.shed), .saw(Self.plain("111111", expiresIn: -1))) == [])
-        #expect(run.count { $0 == .expired } == 1)
-        #expect(run.take(.saw(Self.plain("111111", expiresIn: -1))) == [])
+        let old = Self.plain("111111", expiresIn: -86400)
+        #expect(run.take(.settled, .appeared(Self.shed), .saw(old)) == [.ask(old, .host(Self.shed.id))])
+        #expect(run.take(.routed(.legacy(accepted: true))) == [.send])
+        #expect(run.take(.expired) == [])
+        #expect(run.reports.suffix(2) == [.expired, .waiting(hosts: ["Shed"], hasCode: false)])
+        #expect(run.take(.saw(old), .tick) == [], "it was used")
         #expect(run.count { $0 == .expired } == 1, "once")
-        _ = run.take(.saw(Self.keyed(Self.barn)))
-        run.now += 301
-        #expect(run.take(.appeared(Self.barn)) == [])
-        #expect(run.count { $0 == .expired } == 2)
         let code = Self.plain("222222", expiresIn: nil)
-        #expect(run.take(.vanished(id: Self.barn.id), .saw(code)) == [.ask(code, .host(Self.shed.id))])
+        #expect(run.take(.saw(code)) == [.ask(code, .host(Self.shed.id))])
     }
 
-    @Test("A code that expires while its host is asked is not sent")
-    func expiredMeanwhile() {
+    @Test("A code that seems to have expired waits a minute for its host, and no longer")
+    func expiredWithoutHost() {
         var run = Run()
-        _ = run.take(.settled, .appeared(Self.shed), .saw(Self.keyed(Self.shed)))
+        _ = run.take(.settled, .saw(Self.keyed(Self.barn)))
         run.now += 301
-        #expect(run.take(.routed(.verified)) == [])
-        #expect(run.reports.last == .waiting(hosts: ["Shed"], hasCode: false))
-        #expect(run.reports.contains(.expired))
+        #expect(run.take(.tick) == [])
+        #expect(run.reports.suffix(2) == [.expired, .waiting(hosts: [], hasCode: false)], "it has waited long enough")
+        var old = Self.keyed(Self.barn, code: "654321")
+        old.expiresAt = run.now.addingTimeInterval(-600)
+        _ = run.take(.saw(old))
+        run.now += AutoPairing.patience - 1
+        #expect(run.take(.appeared(Self.barn)) == [.ask(old, .host(Self.barn.id))])
+        _ = run.take(.unreachable("no answer"))
+        run.now += 1
+        #expect(run.take(.tick) == [])
+        #expect(run.count { $0 == .expired } == 2)
+    }
+
+    @Test("It knows since when the code that is tried was known")
+    func seenAt() {
+        var run = Run()
+        let code = Self.keyed(Self.shed)
+        _ = run.take(.settled, .saw(code))
+        run.now += 42
+        #expect(run.take(.appeared(Self.shed), .routed(.verified)) == [.ask(code, .host(Self.shed.id)), .send])
+        #expect(run.machine.seenAt == Self.now)
     }
 
     @Test("A host without proof needs consent, and gets nothing before")

@@ -61,7 +61,7 @@ import Testing
                     examined["version"]?.evidence
                         == "pairtool-host 0.0.1, protocol 1, but it was paired with protocol 2"
                 )
-                #expect(examined["version"]?.advice == "Update pairtool or the app on Shed.")
+                #expect(examined["version"]?.advice == "Update pairtool on Shed, or here if that is the older one.")
             }
         }
     }
@@ -81,7 +81,24 @@ import Testing
                     examined["version"]?.evidence
                         == "pairtool-host 9.0, protocol 3 and 4, but it was paired with protocol 1"
                 )
-                #expect(examined["version"]?.advice == "Update pairtool or the app on Shed.")
+                #expect(examined["version"]?.advice == "Update pairtool on Shed, or here if that is the older one.")
+            }
+        }
+    }
+
+    @Test("What ails the agent of a pairtool host is not for an app to mend")
+    func agentTrouble() async throws {
+        try await withProject { host, user in
+            let path = try host.file("agent", Array("#!/bin/sh\n".utf8))
+            _ = try await host.shell("chmod 755 agent")
+            let project = ["--project", host.directory + "/garden", "--name", "Shed", "--agent-command", path]
+            try await withRunningHost(host, project) { events in
+                try await user.pair(try await events.payload.text)
+                _ = try await host.shell("rm agent")
+                let examined = try await examine(user)
+                #expect(examined["sign-in"]?.verdict == "problem", "\(examined.rows)")
+                #expect(examined["sign-in"]?.evidence == "its agent is not installed, or not signed in")
+                #expect(examined["sign-in"]?.advice == "See at Shed what its agent needs: pairtool host status")
             }
         }
     }

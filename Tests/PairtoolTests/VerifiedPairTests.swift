@@ -70,6 +70,66 @@ import Testing
         }
     }
 
+    @Test(
+        "A fresh QR code pairs whatever this machine's clock says, and commands work",
+        arguments: [-7200.0, 600, 86400]
+    )
+    func otherClock(seconds: Double) async throws {
+        try await withHost { events, user in
+            let file = try file(try await events.payload, user)
+            let now: @Sendable () -> Date = { Date().addingTimeInterval(seconds) }
+            let paired = await user.run("pair", "--qr", file, "--name", "desk", now: now)
+            #expect(paired.status == 0, "\(paired)")
+            #expect(await user.run("projects", now: now).status == 0)
+            let sent = await user.run("send", "--new", "hello", "-q", now: now)
+            #expect(sent.status == 0, "\(sent)")
+        }
+    }
+
+    @Test("Digits that were right until a moment ago are called so, in place of an interception")
+    func lateDigits() async throws {
+        try await withProject { host, user in
+            let arguments = ["--project", host.directory + "/garden", "--name", "Shed"]
+            try await withRunningHost(host, arguments) { events in
+                let old = try await events.payload.code
+                var new = old
+                while new == old { new = try Self.code(try await host.newChallenge()) }
+                let url = "http://127.0.0.1:\(try await events.ports.plain)"
+                let late = await user.run("pair", "--url", url, "--code-stdin", stdin: old + "\n")
+                #expect(late.status == 6, "\(late)")
+                #expect(late.err.contains("wrong code (2 tries left). The host has shown a new code for "), "\(late)")
+                #expect(late.err.contains("next: enter the code that the host shows now: pairtool pair"), "\(late)")
+            }
+        }
+    }
+
+    @Test("Digits are not tried if the host changes its code while they are typed, and are asked for again")
+    func changedWhileTyping() async throws {
+        try await withProject { host, user in
+            let arguments = ["--project", host.directory + "/garden", "--name", "Shed"]
+            try await withRunningHost(host, arguments) { events in
+                let old = try await events.payload.code
+                let url = "http://127.0.0.1:\(try await events.ports.plain)"
+                try await user.atTerminal(["pair", "--url", url]) { terminal in
+                    try await terminal.shows("Six digits")
+                    let new = try Self.code(try await host.newChallenge())
+                    try await terminal.type(old + "\r")
+                    try await terminal.shows("has shown a new code for ")
+                    try await terminal.shows("nothing was sent. Try again.")
+                    try await terminal.shows("Six digits")
+                    try await terminal.type(new + "\r")
+                    #expect(try await terminal.status == 0)
+                }
+                #expect(await !events.has("wrong_code"), "it costs no try")
+            }
+        }
+    }
+
+    private static func code(_ payload: String) throws -> String {
+        guard case .pairing(let payload) = QRContent(Array(payload.utf8)) else { throw CancellationError() }
+        return payload.code
+    }
+
     @Test("After the last wrong digits it is a new code that is needed")
     func lastTry() async throws {
         try await withHost { events, user in

@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test(
-        "A host that needs a version of the future tells to update pairtool, one of the past to update the app",
-        arguments: [(3...4, "update pairtool"), (1...1, "update the app on the host")]
+        "A host that needs a version of the future tells to update pairtool, one of the past to update it",
+        arguments: [(3...4, "update pairtool"), (1...1, "update the host's program")]
     )
     func otherHosts(versions: ClosedRange<Int>, advice: String) async throws {
         let refusal =
@@ -65,6 +65,32 @@ import Testing
                     #expect(code == "host.unsupported_version")
                     #expect(result.err.contains(advice), "\(result.err)")
                 }
+            }
+        }
+    }
+
+    @Test(
+        "A Mac's build without projects is called that, and not another service",
+        arguments: [
+            (["projects"], "projects"), (["chats"], "projects"),
+            (["models"], "models"), (["devices"], "devices"), (["watch"], "projects"),
+        ]
+    )
+    func olderBuild(words: [String], what: String) async throws {
+        var script = FakeMacScript()
+        script.faults = ["/companion/projects", "/companion/chats", "/companion/devices", "/models"].map {
+            FakeMacFault(.page(status: 404), on: $0)
+        }
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                try Self.record(port: mac.port, of: user)
+                let result = await user.run(words + ["--json"])
+                #expect(result.status == 12 && result.failed(with: "host.unsupported_version"), "\(words) \(result)")
+                #expect(result.err.contains("is an older build, which has no \(what) yet"), "\(result)")
+                #expect(result.err.contains("update the app on the host"), "\(result)")
+                mac.change { $0.faults = [FakeMacFault(.page(status: 404))] }
+                let other = await user.run("devices", "--json")
+                #expect(other.status == 10 && other.err.contains("is not a companion host"), "\(other)")
             }
         }
     }

@@ -100,6 +100,29 @@ import Testing
         }
     }
 
+    @Test(
+        "A host that is off is waited for, and watched once it is there",
+        arguments: ["watch", "approvals"]
+    )
+    func off(command: String) async throws {
+        try await withProject { host, user in
+            let words = ["--project", host.directory + "/garden", "--name", "Shed"]
+            try await withRunningHost(host, words) { try await user.pair(try await $0.payload.text) }
+            let words2 = [command] + (command == "watch" ? [] : ["--watch"]) + ["--interface", "lo", "--json"]
+            let (_, result) = try await user.follow(words2, environment: ["PAIRTOOL_ENGINE": "embedded"]) { watch in
+                try await watch.messages.has("Waiting for it. Ctrl-C ends it.")
+                try await withRunningHost(host, words) { _ in
+                    switch command {
+                    case "watch": _ = try await watch.events.first("hello")
+                    default: try await watch.messages.has("Watching 127.0.0.1")
+                    }
+                    try watch.interrupt()
+                }
+            }
+            #expect(result.status == 130, "\(result)")
+        }
+    }
+
     @Test("Ctrl-C ends a watch with exit code 130")
     func interrupt() async throws {
         try await withVerifiedHost { _, _, user in

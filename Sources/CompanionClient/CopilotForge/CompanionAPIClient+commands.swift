@@ -28,6 +28,7 @@ extension CompanionAPIClient {
             return body
         }
         var body: [UInt8]
+        let mayHaveArrived = journal?.sent != nil
         if let journal, let sent = journal.sent {
             try journal.requireWaiting()
             body = Array(sent.body.utf8)
@@ -43,9 +44,12 @@ extension CompanionAPIClient {
             } catch let error as CompanionClientError {
                 if error.isAboutTime, !hasSetClock, !backoff.hasBegun {
                     // The host refused the command before it executed it. The answer's time has set the offset of the
-                    // host's clock.
+                    // host's clock. A command from the host's future was refused at every attempt; one that is over
+                    // may have been executed at an earlier one.
                     hasSetClock = true
-                    if let journal { try await requireUnexecuted(payload, journal) }
+                    if let journal, mayHaveArrived, error.hostCode == .commandExpired {
+                        try await requireUnexecuted(payload, journal)
+                    }
                     body = try sign()
                     continue
                 }

@@ -18,6 +18,8 @@ extension CompanionAPIClient {
             }
             do {
                 try await checkStatus(of: response)
+            } catch let error as CompanionClientError where error.httpStatus == 404 {
+                throw await explained(error, of: request)
             } catch {
                 throw try await transport(error, answered: true)
             }

@@ -16,7 +16,12 @@ extension CompanionAPIClient {
         as: Answer.Type,
         upTo limit: Int? = nil
     ) async throws -> Answer {
-        let body = try await exchange(request, upTo: limit ?? configuration.limits.body)
+        let body: ByteBuffer
+        do {
+            body = try await exchange(request, upTo: limit ?? configuration.limits.body)
+        } catch let error as CompanionClientError where error.httpStatus == 404 {
+            throw await explained(error, of: request)
+        }
         do {
             return try CompanionJSON.decode(Answer.self, fromPeer: Data(buffer: body))
         } catch {
@@ -28,8 +33,8 @@ extension CompanionAPIClient {
         }
     }
 
-    /// Sends a request with the session's token. If the host no longer accepts the token, sends it once more with a new
-    /// one.
+    /// Sends a request with the session's token. If the host no longer accepts the token, sends it again with a newer
+    /// one, at the latest with that of a session that is opened for it.
     ///
     /// A host that refuses a token has not processed the request, so nothing is executed twice.
     func withSession<Result>(
@@ -38,16 +43,19 @@ extension CompanionAPIClient {
     ) async throws -> Result {
         guard let session else { return try await body(nil) }
         var token = try await session.current()
+        var isNew = false
         if token == nil {
-            try await session.renew(after: nil, over: self)
+            isNew = try await session.renew(after: nil, over: self)
             token = try await session.current()
         }
-        do {
-            return try await body(token)
-        } catch let error as CompanionClientError where error.code == .sessionExpired {
-            logger.debug("renewing the session")
-            try await session.renew(after: token, over: self)
-            return try await body(try await session.current())
+        while true {
+            do {
+                return try await body(token)
+            } catch let error as CompanionClientError where error.code == .sessionExpired && !isNew {
+                logger.debug("renewing the session")
+                isNew = try await session.renew(after: token, over: self)
+                token = try await session.current()
+            }
         }
     }
 

@@ -16,19 +16,21 @@ actor SessionTokenCache {
         return token
     }
 
-    /// Makes sure that the token is not the stale one.
+    /// Makes sure that the token is not the stale one: takes the one that another task or process of this user has got
+    /// in the meantime, else opens a session.
     ///
     /// - Parameter stale: The token that the host refused; nil if none was sent.
-    func renew(after stale: String?, over client: CompanionAPIClient) async throws {
-        if let token, token != stale { return }
-        // Another process of this user may have stored a new one in the meantime.
+    /// - Returns: Whether a session was opened. Another's token may be over as well.
+    func renew(after stale: String?, over client: CompanionAPIClient) async throws -> Bool {
+        if let token, token != stale { return false }
         if let kept = try credentials.sessionToken(), kept != stale {
             token = kept
-            return
+            return false
         }
         let grant = try await client.openSession(with: credentials)
         token = grant.token
         try credentials.keep(grant)
+        return true
     }
 
     nonisolated func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {

@@ -32,6 +32,8 @@ extension CompanionPairingService {
             hostPublicKey: identity.publicKey,
             hostName: identity.name,
             methods: budget.isLocked ? [.token] : [.code, .token],
+            // Before the first one, there was no code that a device could have read.
+            startedAt: challenge.number > 1 ? offer.startedAt : nil,
             expiresAt: offer.expiresAt,
             serverTime: now
         )

@@ -51,6 +51,8 @@ package actor CompanionPairingService {
     let events: HostEventSink
     let logger: Logger
     private let seconds: Int
+    /// This machine's addresses, asked at each code: networks come and go.
+    private let addresses: @Sendable () -> [String]
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
@@ -64,6 +66,7 @@ package actor CompanionPairingService {
         seconds: Int,
         grant: PairingGrant,
         onDemand: Bool,
+        addresses: @escaping @Sendable () -> [String],
         clock: HostClock,
         devices: CompanionDeviceStore,
         sessions: SessionStore,
@@ -76,6 +79,7 @@ package actor CompanionPairingService {
         self.grant = grant
         usualGrant = grant
         self.onDemand = onDemand
+        self.addresses = addresses
         self.clock = clock
         self.devices = devices
         self.sessions = sessions
@@ -206,9 +210,9 @@ package actor CompanionPairingService {
             version: 2,
             host: identity.id,
             spki: identity.pin,
-            port: tlsPort,
-            addr: identity.address
+            port: tlsPort
         )
+        .naming(addresses())
         let response = PairingStartResponse(code: offer.code, expiresAt: offer.expiresAt, qrPayload: payload.text)
         events.send(.challenge(response))
         wake.yield()

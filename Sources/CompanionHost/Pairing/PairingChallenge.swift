@@ -10,6 +10,7 @@ package struct PairingChallenge: Sendable {
         /// Six decimal digits.
         package var code: String
         package var token: String
+        package var startedAt: Date
         package var expiresAt: Date
     }
 
@@ -54,7 +55,8 @@ package struct PairingChallenge: Sendable {
     ) -> (offer: Offer, isReplacement: Bool) {
         let isReplacement = offer != nil
         end(.replaced, now: now)
-        let new = Offer(code: code, token: token, expiresAt: now.addingTimeInterval(TimeInterval(seconds)))
+        let end = now.addingTimeInterval(TimeInterval(seconds))
+        let new = Offer(code: code, token: token, startedAt: now, expiresAt: end)
         offer = new
         triesLeft = Self.maximumTries
         number += 1

@@ -25,8 +25,10 @@ package struct PairingPayload: Sendable, Hashable {
     package var spki: String?
     /// The port of the host's HTTPS, 1…65535.
     package var port: Int?
-    /// One address of the host, for networks that block multicast.
+    /// The address of the host, for networks that block multicast: the one that is most likely to lead there.
     package var addr: String?
+    /// Other addresses of the host, the most likely one first. At most ``mostOtherAddrs``.
+    package var otherAddrs: [String]
 
     package init(
         code: String,
@@ -36,7 +38,8 @@ package struct PairingPayload: Sendable, Hashable {
         host: String? = nil,
         spki: String? = nil,
         port: Int? = nil,
-        addr: String? = nil
+        addr: String? = nil,
+        otherAddrs: [String] = []
     ) {
         self.code = code
         self.token = token
@@ -46,6 +49,28 @@ package struct PairingPayload: Sendable, Hashable {
         self.spki = spki
         self.port = port
         self.addr = addr
+        self.otherAddrs = otherAddrs
+    }
+
+    /// Other addresses that are read: a host needs few, and a reader tries them all.
+    package static let mostOtherAddrs = 8
+    /// What a symbol of version 11 holds at level L (ISO/IEC 18004, table 7).
+    private static let longestText = 321
+
+    /// The same payload with the addresses of the host: the first as ``addr``, and as many others as the text of a
+    /// symbol has room for.
+    ///
+    /// - Parameter addresses: The most likely one first.
+    package func naming(_ addresses: [String]) -> PairingPayload {
+        var payload = self
+        payload.addr = addresses.first
+        for address in addresses.dropFirst().prefix(Self.mostOtherAddrs) {
+            var longer = payload
+            longer.otherAddrs.append(address)
+            guard longer.text.utf8.count <= Self.longestText else { break }
+            payload = longer
+        }
+        return payload
     }
 
     /// The port of HTTPS where a payload names none (companion-v2, Ports and adverts).
@@ -58,12 +83,14 @@ package struct PairingPayload: Sendable, Hashable {
     package var sizes: [PairingPayload] {
         guard spki != nil, addr != nil else { return [self] }
         var smaller = self
+        smaller.otherAddrs = []
+        let oneAddress = smaller
         smaller.expiresAt = nil
         if port == Self.defaultPort { smaller.port = nil }
         var smallest = smaller
         smallest.token = nil
         smallest.host = nil
-        return [self, smaller, smallest]
+        return otherAddrs.isEmpty ? [self, smaller, smallest] : [self, oneAddress, smaller, smallest]
     }
 
     /// Whether another payload is one of the same host, so that the newer of both counts.
@@ -82,6 +109,7 @@ extension PairingPayload: Codable {
         case `protocol`, code, token, expiresAt
         case version = "v"
         case host, spki, port, addr
+        case otherAddrs = "addrs"
     }
 
     package init(from decoder: any Decoder) throws {
@@ -102,6 +130,9 @@ extension PairingPayload: Codable {
             throw DecodingError.dataCorruptedError(forKey: .port, in: container, debugDescription: "not a port")
         }
         addr = try container.decodeIfPresent(String.self, forKey: .addr)
+        // Hints, which a code can do without.
+        let others = (try? container.decodeIfPresent([String].self, forKey: .otherAddrs)) ?? []
+        otherAddrs = Array(others.prefix(Self.mostOtherAddrs))
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -115,6 +146,7 @@ extension PairingPayload: Codable {
         try container.encodeIfPresent(spki, forKey: .spki)
         try container.encodeIfPresent(port, forKey: .port)
         try container.encodeIfPresent(addr, forKey: .addr)
+        if !otherAddrs.isEmpty { try container.encode(otherAddrs, forKey: .otherAddrs) }
     }
 
     /// The payload as the text of a QR code: v1's keys in the order that deployed hosts write them, then v2's.
@@ -125,6 +157,7 @@ extension PairingPayload: Codable {
             ("v", version.map { .integer(Int64($0)) }), ("host", host.map(JSONValue.string)),
             ("spki", spki.map(JSONValue.string)), ("port", port.map { .integer(Int64($0)) }),
             ("addr", addr.map(JSONValue.string)),
+            ("addrs", otherAddrs.isEmpty ? nil : .array(otherAddrs.map(JSONValue.string))),
         ]
         let texts = members.compactMap { name, value in
             value.map { "\"\(name)\":\(String(decoding: $0.canonical, as: UTF8.self))" }

@@ -35,6 +35,8 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
     package var hostName: String
     /// What the host takes at the moment.
     package var methods: [PairingMethod]
+    /// When the challenge began, by the host's clock; nil for the first one of a host, and from earlier hosts.
+    package var startedAt: Date?
     /// When the challenge ends, by the host's clock.
     package var expiresAt: Date
     package var serverTime: Date
@@ -45,6 +47,7 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
         hostPublicKey: String,
         hostName: String,
         methods: [PairingMethod],
+        startedAt: Date? = nil,
         expiresAt: Date,
         serverTime: Date
     ) {
@@ -53,6 +56,7 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
         self.hostPublicKey = hostPublicKey
         self.hostName = hostName
         self.methods = methods
+        self.startedAt = startedAt
         self.expiresAt = expiresAt
         self.serverTime = serverTime
     }

@@ -15,7 +15,9 @@ extension PortOwner {
     }
 
     private static func sockets(at port: Int) -> [UDPSocketEntry] {
-        ["/proc/net/udp", "/proc/net/udp6"].flatMap { UDPSocketEntry.parse(text(of: $0)) }.filter { $0.port == port }
+        ["/proc/net/udp", "/proc/net/udp6"].flatMap { UDPSocketEntry.parse(ProcessFile.text(of: $0)) }.filter {
+            $0.port == port
+        }
     }
 
     private static func processes(with inodes: Set<UInt64>) -> [UInt64: (program: String, pid: Int32)] {
@@ -27,7 +29,7 @@ extension PortOwner {
                 guard let digits = link.dropping(prefix: "socket:[")?.dropping(suffix: "]"), let inode = UInt64(digits),
                     inodes.contains(inode)
                 else { continue }
-                let program = text(of: "/proc/\(pid)/comm").parts("\n").first.map(String.init) ?? "?"
+                let program = ProcessFile.text(of: "/proc/\(pid)/comm").parts("\n").first.map(String.init) ?? "?"
                 found[inode] = (program, pid)
             }
         }
@@ -51,19 +53,6 @@ extension PortOwner {
         var buffer = [CChar](repeating: 0, count: 64)
         let count = readlink(link, &buffer, buffer.count)
         return count > 0 ? String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : ""
-    }
-
-    /// A file of `/proc`, which has no size.
-    private static func text(of path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var (text, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 16 << 10))
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
-            text += buffer[..<count]
-        }
     }
 }
 

@@ -52,6 +52,12 @@ package struct HostCheck: DoctorCheck {
         }
     }
 
+    /// Whether the host is a pairtool: as it says, else as only such hosts can be paired with proof.
+    private func isPairtool(_ health: HostHealth? = nil) -> Bool {
+        guard let service = health?.service else { return host.trust == .verified }
+        return service.isSame(as: "pairtool-host")
+    }
+
     private func moved(to place: CompanionEndpoint) -> Finding {
         .warning(
             .host,
@@ -68,7 +74,8 @@ package struct HostCheck: DoctorCheck {
         return switch error.code {
         case .pinMismatch: .problem(.host, about: host.name, evidence, .checkKey, values)
         case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
-        case .unsupportedVersion: .problem(.version, about: host.name, evidence, .update, values)
+        case .unsupportedVersion:
+            .problem(.version, about: host.name, evidence, isPairtool() ? .updateHost : .update, values)
         default:
             .problem(
                 .host,
@@ -118,7 +125,7 @@ package struct HostCheck: DoctorCheck {
                 .version,
                 about: host.name,
                 "\(evidence), but it was paired with protocol \(needed)",
-                .update,
+                isPairtool(health) ? .updateHost : .update,
                 ["HOST": host.name]
             )
         }
@@ -137,6 +144,14 @@ package struct HostCheck: DoctorCheck {
     private func signIn(_ health: HostHealth, _ values: [String: String]) -> Finding? {
         switch health.assistant {
         case .account(true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case .account(false) where isPairtool(health):
+            .problem(
+                .signIn,
+                about: host.name,
+                "its agent is not installed, or not signed in",
+                .repairAgent,
+                values
+            )
         case .account(false):
             .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
         case .account(nil): .skipped(.signIn, about: host.name, "the host does not say")
@@ -158,7 +173,9 @@ package struct HostCheck: DoctorCheck {
         if let error = standing.failure {
             switch error.code {
             case .revoked: return .problem(.pairing, about: host.name, "\(error)", .newCode, values)
-            case .unsupportedVersion: return .problem(.pairing, about: host.name, "\(error)", .update, values)
+            case .unsupportedVersion:
+                let advice = isPairtool(health) ? Advice.updateHost : .update
+                return .problem(.pairing, about: host.name, "\(error)", advice, values)
             case .notPaired, .sessionExpired, .forbidden:
                 return .problem(.pairing, about: host.name, "\(error)", .pairAgain)
             default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)

@@ -92,6 +92,8 @@ package struct AutoPairing: Sendable {
         case paired(id: String, name: String)
         /// The answer to ``Action/send``.
         case failed(String)
+        /// The answer to ``Action/send`` if the code is over by the host's clock.
+        case expired
         /// Time has passed: check retries and expiry.
         case tick
     }
@@ -128,6 +130,8 @@ package struct AutoPairing: Sendable {
     /// A waiting code.
     struct Waiting: Sendable {
         var payload: PairingPayload
+        /// When it was first seen.
+        var seenAt: Date
         /// All hosts that the code could have been for while it waited.
         var rivals: Set<String> = []
         /// The reports about this code so far.
@@ -146,6 +150,8 @@ package struct AutoPairing: Sendable {
 
     /// Seconds between two tries to reach a host.
     package static let retryPause = 5.0
+    /// Seconds for which a code that is over by this machine's clock waits for its host, whose clock decides.
+    package static let patience = 60.0
     /// How many used codes are remembered.
     private static let memory = 512
 
@@ -180,6 +186,7 @@ package struct AutoPairing: Sendable {
         case .unreachable(let why): actions += unreachable(why, now: now)
         case .paired(let id, let name): actions += ended(with: (id, name))
         case .failed(let why): actions += ended(with: nil) + [.report(.failed(why))]
+        case .expired: actions += expired()
         case .tick: break
         }
         for index in codes.indices where codes[index].payload.spki == nil {
@@ -201,23 +208,20 @@ package struct AutoPairing: Sendable {
         guard !seen.contains(payload) else { return [] }
         seen.append(payload)
         if seen.count > Self.memory { seen.removeFirst() }
-        if payload.hasExpired(at: now) { return [.report(.expired)] }
         // A host has one code at a time, so a newer code replaces the older one, unless that one is in use.
         let first = isBusy ? 1 : 0
         if let index = codes.indices.dropFirst(first).first(where: { codes[$0].payload.isOfSameHost(as: payload) }) {
             codes.remove(at: index)
         }
-        codes.append(Waiting(payload: payload))
+        codes.append(Waiting(payload: payload, seenAt: now))
         return []
     }
 
     private mutating func routed(_ route: Route, now: Date) -> [Action] {
         guard case .asking(let destination) = phase, !codes.isEmpty else { return [] }
         phase = .waiting
-        // Since the question, another host may have appeared, or the code may have expired.
-        guard case .go(destination) = decision(about: codes[0], now: now), !codes[0].payload.hasExpired(at: now) else {
-            return []
-        }
+        // Since the question, another host may have appeared.
+        guard case .go(destination) = decision(about: codes[0], now: now) else { return [] }
         let name = name(of: destination)
         let refusal: Report? =
             switch route {
@@ -254,6 +258,16 @@ package struct AutoPairing: Sendable {
         return [.finish(host.id)]
     }
 
+    private mutating func expired() -> [Action] {
+        _ = ended(with: nil)
+        // Report it again, because another code is needed now.
+        lastWaiting = nil
+        return [.report(.expired)]
+    }
+
+    /// When the code in use was first seen.
+    package var seenAt: Date? { codes.first?.seenAt }
+
     // MARK: Next action
 
     private var isBusy: Bool { if case .waiting = phase { false } else { true } }
@@ -261,12 +275,6 @@ package struct AutoPairing: Sendable {
     private mutating func goOn(now: Date) -> [Action] {
         guard case .waiting = phase else { return [] }
         var actions: [Action] = []
-        if codes.contains(where: { $0.payload.hasExpired(at: now) }) {
-            actions += codes.filter { $0.payload.hasExpired(at: now) }.map { _ in .report(.expired) }
-            codes.removeAll { $0.payload.hasExpired(at: now) }
-            // Report it again, because another code is needed now.
-            lastWaiting = nil
-        }
         var index = 0
         while index < codes.count {
             switch decision(about: codes[index], now: now) {
@@ -277,6 +285,10 @@ package struct AutoPairing: Sendable {
             case .drop(let report):
                 codes.remove(at: index)
                 actions.append(.report(report))
+            case .hold where codes[index].isOver(at: now):
+                codes.remove(at: index)
+                actions.append(.report(.expired))
+                lastWaiting = nil
             case .hold(let report):
                 if let report { actions += say(report, about: index) }
                 index += 1
@@ -305,9 +317,9 @@ package struct AutoPairing: Sendable {
     }
 }
 
-extension PairingPayload {
-    /// Whether the code has expired, by this machine's clock, which may differ from the host's.
-    fileprivate func hasExpired(at now: Date) -> Bool {
-        expiresAt.map { $0 <= now } ?? false
+extension AutoPairing.Waiting {
+    /// Whether the code is over by this machine's clock, and has waited long enough for a host that could say more.
+    fileprivate func isOver(at now: Date) -> Bool {
+        payload.hasEnded(at: now) && now.timeIntervalSince(seenAt) >= AutoPairing.patience
     }
 }

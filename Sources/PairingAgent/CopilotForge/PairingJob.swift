@@ -1,6 +1,6 @@
 internal import CompanionClient
 package import CompanionWire
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Identity
 
 /// Pairs with one CopilotForge host, from the code to the record.
@@ -18,12 +18,17 @@ package struct PairingJob: Sendable {
 
     /// Pairs and stores the record.
     ///
+    /// - Parameter readAt: When the code was read; nil if that is unknown.
     /// - Throws: ``PairingError``; `CompanionClientError` if no connection can be made; the errors of the stores.
-    package func run(_ payload: PairingPayload, _ route: PairingRoute) async throws -> PairingOutcome {
+    package func run(
+        _ payload: PairingPayload,
+        _ route: PairingRoute,
+        readAt: Date? = nil
+    ) async throws -> PairingOutcome {
         switch route {
         case .legacy(let endpoint): try await pairLegacy(payload, at: endpoint)
         case .verified(let endpoint, let certificate, let plainPort):
-            try await pairVerified(payload, at: endpoint, certificate, plainPort: plainPort)
+            try await pairVerified(payload, readAt: readAt, at: endpoint, certificate, plainPort: plainPort)
         }
     }
 
@@ -46,6 +51,7 @@ package struct PairingJob: Sendable {
 
     private func pairVerified(
         _ payload: PairingPayload,
+        readAt: Date?,
         at endpoint: CompanionEndpoint,
         _ certificate: PinnedCertificate,
         plainPort: Int?
@@ -60,7 +66,7 @@ package struct PairingJob: Sendable {
             endpoint: endpoint,
             security: .pinned(certificate),
             logger: device.logger("client")
-        ) { try await pairing.pair(payload, over: $0) }
+        ) { try await pairing.pair(payload, readAt: readAt, over: $0) }
         let now = device.now()
         let host = PairedHost(
             id: outcome.hostID,

@@ -49,23 +49,37 @@ package struct PairingRouter: Sendable {
         throw failure ?? PairingError(.unreachable, "no address of \(target.name) is known")
     }
 
-    /// The first endpoint that speaks TLS with the right key.
+    /// The endpoint that is the first to speak TLS with the right key. All are tried at the same time: one that leads
+    /// nowhere must not hold up the others.
     private func secure(at endpoints: [CompanionEndpoint], pin: String?) async throws(PairingError) -> PairingRoute {
-        var failure: PairingError?
-        for endpoint in endpoints {
-            do {
-                return .verified(
-                    endpoint,
-                    try await certificate(of: endpoint, pin: pin),
-                    plainPort: target.endpoints.first { $0.address == endpoint.address }?.port
-                )
-            } catch {
-                // A wrong key is a more important error than an address that does not answer.
-                let error = PairingError(error)
-                if failure == nil || error.code == .otherKey { failure = error }
+        typealias Answer = Result<PinnedCertificate, PairingError>
+        let outcome: Result<PairingRoute, PairingError> = await withTaskGroup(of: (Int, Answer).self) { group in
+            for (index, endpoint) in endpoints.enumerated() {
+                group.addTask {
+                    do {
+                        return (index, .success(try await certificate(of: endpoint, pin: pin)))
+                    } catch {
+                        return (index, .failure(PairingError(error)))
+                    }
+                }
             }
+            defer { group.cancelAll() }
+            var failures: [Int: PairingError] = [:]
+            for await (index, answer) in group {
+                switch answer {
+                case .failure(let error): failures[index] = error
+                case .success(let certificate):
+                    let endpoint = endpoints[index]
+                    let plainPort = target.endpoints.first { $0.address == endpoint.address }?.port
+                    return .success(.verified(endpoint, certificate, plainPort: plainPort))
+                }
+            }
+            let ordered = endpoints.indices.compactMap { failures[$0] }
+            // A wrong key is a more important error than an address that does not answer.
+            let failure = ordered.first { $0.code == .otherKey } ?? ordered.first
+            return .failure(failure ?? PairingError(.unreachable, "no address of \(target.name) is known"))
         }
-        throw failure ?? PairingError(.unreachable, "no address of \(target.name) is known")
+        return try outcome.get()
     }
 
     /// Asks a host in plain HTTP which protocol versions it speaks.
@@ -95,14 +109,15 @@ package struct PairingRouter: Sendable {
 }
 
 extension PairingTarget {
-    /// The host that a QR code names with its address; nil if it names none that pairtool may connect to.
+    /// The host that a QR code names with its addresses; nil if it names none that pairtool may connect to.
     package init?(payload: PairingPayload) {
+        let port = payload.port ?? PairingPayload.defaultPort
+        let addresses = ([payload.addr].compactMap(\.self) + payload.otherAddrs).compactMap { IPAddress($0) }
+        let endpoints = addresses.filter(\.isLocal).map { CompanionEndpoint(address: $0, port: port) }.unique
         // Without an id or a key, an address does not identify a host: the code could go to any machine.
-        guard payload.host != nil || payload.spki != nil, let address = payload.addr.flatMap({ IPAddress($0) }),
-            address.isLocal
-        else { return nil }
-        let endpoint = CompanionEndpoint(address: address, port: payload.port ?? PairingPayload.defaultPort)
-        self.init(endpoint: endpoint, family: .copilotforge, isSecure: true)
+        guard payload.host != nil || payload.spki != nil, let first = endpoints.first else { return nil }
+        self.init(endpoint: first, family: .copilotforge, isSecure: true)
+        secureEndpoints = endpoints
         id = payload.host ?? id
     }
 }

@@ -174,16 +174,12 @@ package struct PairingStateMachine: Sendable {
 
     /// An error if the QR code has expired by the host's clock, so that sending it is pointless.
     private func expiryError(now: Date) -> PairingError? {
-        guard let expiresAt = payload.expiresAt else { return nil }
-        let offset = clockOffset.map(\.seconds) ?? 0
-        guard now.timeIntervalSince1970 + offset >= expiresAt.timeIntervalSince1970 else { return nil }
-        if hasNotableSkew, now < expiresAt {
+        let hostTime = now.addingTimeInterval(clockOffset.map(\.seconds) ?? 0)
+        guard let expired = payload.endError(hostTime: hostTime) else { return nil }
+        if hasNotableSkew, !payload.hasEnded(at: now) {
             return PairingError(.clockSkew, "the code has expired by the host's clock; \(skewText)")
         }
-        return PairingError(
-            .expired,
-            "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
-        )
+        return expired
     }
 
     private var hasNotableSkew: Bool {

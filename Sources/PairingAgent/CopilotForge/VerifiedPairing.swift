@@ -46,10 +46,14 @@ package struct VerifiedPairing: Sendable {
     /// Pairs with the host of a client whose connection is pinned. The pin of its TLS key is part of what both sides
     /// prove.
     ///
-    /// - Parameter payload: The code, with token, pin and host id if it came from a QR code.
+    /// - Parameters:
+    ///   - payload: The code, with token, pin and host id if it came from a QR code.
+    ///   - readAt: When the code was read, by this machine's clock. Digits are not tried if the host has changed them
+    ///     since. Default: nil, unknown.
     /// - Throws: ``PairingError``. The caller must not store anything then.
     package func pair(
         _ payload: PairingPayload,
+        readAt: Date? = nil,
         over client: CompanionAPIClient
     ) async throws(PairingError) -> Outcome {
         guard let spki = client.security.certificate?.spki else {
@@ -67,13 +71,17 @@ package struct VerifiedPairing: Sendable {
         }
         let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
         let hostID = try check(hello, payload)
+        let shown = hello.startedAt.map { hello.serverTime.timeIntervalSince($0) }
+        if payload.token == nil, let shown, let readAt, readAt < now() - shown { throw .changedCode(since: shown) }
         let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: spki)
         let secret = Self.secret(payload)
         let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: client)
-        let answer = try await Self.step {
-            try await client.pairingConfirm(
-                PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
-            )
+        let request = PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
+        let answer: PairingConfirmResponse
+        do throws(PairingError) {
+            answer = try await Self.step { try await client.pairingConfirm(request) }
+        } catch {
+            throw error.explained(codeShownFor: shown)
         }
         // The tag proves everything that the host has sent so far. Without it, nothing counts.
         guard let tag = Base64.decode(answer.tag), tags.verifies(tag) else {
@@ -108,12 +116,7 @@ package struct VerifiedPairing: Sendable {
                 "this is another host (\(host.deviceID)) than the one that the QR code names (\(expected))"
             )
         }
-        if let expiresAt = payload.expiresAt, hello.serverTime >= expiresAt {
-            throw PairingError(
-                .expired,
-                "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
-            )
-        }
+        if let expired = payload.endError(hostTime: hello.serverTime) { throw expired }
         return host.deviceID
     }
 

@@ -20,6 +20,8 @@ struct ScanFinding: Encodable {
     var host: String?
     /// The address and port of that host according to the code: HTTPS, or HTTP for an AICLI server.
     var address: String?
+    /// Other addresses of that host.
+    var otherAddresses: [String]?
     /// The pin of that host's TLS key.
     var spki: String?
     var expiresAt: Date?
@@ -40,6 +42,7 @@ struct ScanFinding: Encodable {
             version = payload.version ?? 1
             host = payload.host
             address = payload.addr.map { addr in payload.port.map { "\(addr):\($0)" } ?? addr }
+            otherAddresses = payload.otherAddrs.isEmpty ? nil : payload.otherAddrs
             spki = payload.spki
             expiresAt = payload.expiresAt
             expiresIn = payload.expiresAt.map { Int($0.timeIntervalSince(now).rounded(.down)) }
@@ -84,7 +87,8 @@ struct ScanFinding: Encodable {
             "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
         ]
         if let host {
-            lines.append("  host      \(host)\(address.map { " at \($0)" } ?? "")")
+            let others = (otherAddresses ?? []).map { ", \($0)" }.joined()
+            lines.append("  host      \(host)\(address.map { " at \($0)\(others)" } ?? "")")
         }
         lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "none: plain HTTP")")
         if let expiresAt, let expiresIn {

@@ -65,10 +65,10 @@ extension CommandError {
 
     /// What to do about a host that speaks other versions of the protocol.
     private static func versionAdvice(_ versions: ClosedRange<Int>?) -> String {
-        guard let versions else { return "update pairtool or the app on the host" }
+        guard let versions else { return "update pairtool, or the host's program" }
         if versions.lowerBound > ProtocolVersion.maximum { return "update pairtool" }
         return versions.contains(ProtocolVersion.maximum)
-            ? "pair again as a verified host: pairtool pair" : "update the app on the host"
+            ? "pair again as a verified host: pairtool pair" : "update the host's program"
     }
 
     static func pairing(_ error: PairingError) -> CommandError {
@@ -79,10 +79,10 @@ extension CommandError {
                 .wrongCode,
                 "pairing.wrong_code",
                 error.message,
-                next: error.triesLeft == 0 ? newCode : "check the digits, then: pairtool pair"
+                next: error.triesLeft == 0 ? newCode : error.advice ?? "check the digits, then: pairtool pair"
             )
         case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: error.advice ?? newCode)
-        case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
+        case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: error.advice ?? newCode)
         case .noChallenge: CommandError(.pairingExpired, "pairing.none_active", error.message, next: newCode)
         case .clockSkew:
             CommandError(

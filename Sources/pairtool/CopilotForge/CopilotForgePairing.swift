@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 import PairingAgent
 
 /// Pairs with a CopilotForge host, by protocol v2 or, if the user consents, v1.
@@ -22,20 +23,23 @@ struct CopilotForgePairing: Sendable {
         var unused = payload
         for attempt in 1... {
             let current: PairingPayload
+            let readAt: Date
             if let unused {
-                current = unused
+                (current, readAt) = (unused, pairing.codeReadAt)
             } else {
+                let asked = context.now()
                 let code = try await Question(context: context).pairingCode(of: target.name)
                 current = PairingPayload(code: code, token: nil, expiresAt: nil)
+                readAt = TypedCode.readAt(asked: asked, typed: context.now())
             }
             unused = nil
             do {
                 let outcome = try await Countdown(context: context, expiresAt: current.expiresAt).run("Pairing") {
-                    try await job.run(current, route)
+                    try await job.run(current, route, readAt: readAt)
                 }
                 return PairingReport(output: output).show(outcome)
             } catch let error as PairingError
-                where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
+                where [.wrongCode, .expired].contains(error.code) && payload == nil && context.canAsk && attempt < 3
             {
                 output.say("\(TerminalText.line(error.message)). Try again.")
             }

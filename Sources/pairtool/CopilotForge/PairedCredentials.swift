@@ -9,17 +9,15 @@ struct PairedCredentials: DeviceCredentials {
     private let hostID: String
     private let keys: SecureKeyStore
     private let tokens: SessionTokenStore
-    private let now: @Sendable () -> Date
 
     init(host: PairedHost, context: CommandContext) {
         hostID = host.id
         keys = SecureKeyStore(directory: context.paths.data)
         tokens = SessionTokenStore(directory: context.paths.data)
-        now = context.now
     }
 
     func sessionToken() throws -> String? {
-        try tokens.token(hostID: hostID, now: now())
+        try tokens.token(hostID: hostID)
     }
 
     func keep(_ grant: SessionGrant) throws {

@@ -118,14 +118,14 @@ struct Redactor: Sendable {
         discover discovery disk dns do docker doctor does done drop drops else embedded empty end ended engine
         error errors establishing etc event examples exists exits expected failed false family file files find
         finding finish firewall first fix followed for found free freedesktop from full gave gb gib give gives
-        gnu group h had has have health heard hello history home host hostname hostnamectl hosts how http i id
-        identity if in init install int intercepting interface into invalid ip ipsec iptables ipv is isipv
+        gnu group h had has have health heard hello here history home host hostname hostnamectl hosts how http i id
+        identity if in init install installed int intercepting interface into invalid ip ipsec iptables ipv is isipv
         isolation it its itself jarvis join joined journalctl json just kb keep kernel key keys kib know lan
         landlock large larger leads least leave left legacy let limit limited link linux list listens lo local
         lock log long longer look loopback lost ls lumi machine machines macs make makes many map max may mb
         mdns messages method mib min mode models more move moved ms much multicast multicastdns mv name names
-        need neither net network networks never new newer nft nftables no nobody none nor not nothing now ntp of
-        off offset on once one only open options or org other others otherwise out over own packet pages pair
+        need needs neither net network networks never new newer nft nftables no nobody none nor not nothing now ntp of
+        off offset older on once one only open options or org other others otherwise out over own packet pages pair
         paired pairing pairtool pass passes path peer pem permission picture pictures places plain port possible
         prefix private probe problem problems proc process program programs projects prompt protocol proves pull
         put qr rate reached read readable records redirect refuse refused refuses rejected renewing replaced

@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 import Identity
 import PairingAgent
 
@@ -12,6 +13,8 @@ struct FamilyPairing: Sendable {
     let permissions: [CompanionPermission]
     /// The content of a QR code, or six digits that were given with the command.
     let payload: PairingPayload?
+    /// When ``payload`` was read, or earlier if the user may have waited before typing it.
+    let codeReadAt: Date
     /// Whether the digits were given with the command, so that they could be for any host.
     let wasTyped: Bool
     /// The token of an AICLI or Jarvis host, if it was given with the command.

@@ -17,7 +17,7 @@ struct AutoReport: Sendable {
         case .expired:
             output.warn(
                 "auto.expired",
-                "the code has expired, by this machine's clock; nothing was sent",
+                "the code has expired",
                 next: "show a new code on the host"
             )
         case .ambiguous(let hosts): tellApart(hosts)

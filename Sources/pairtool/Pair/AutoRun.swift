@@ -29,6 +29,8 @@ struct AutoRun: Sendable {
         case unreachable(String)
         case paired(PairingOutcome)
         case failed(any Error)
+        /// The code is over by the host's clock.
+        case expired
         case sourceReady
         case tick
     }
@@ -107,7 +109,8 @@ struct AutoRun: Sendable {
                             waiting += state.machine.take(.failed("internal error: unexpected pairing step"), now: now)
                             continue
                         }
-                        group.addTask { input.yield(await pair(payload, with: target, route)) }
+                        let seenAt = state.machine.seenAt
+                        group.addTask { input.yield(await pair(payload, readAt: seenAt, with: target, route)) }
                     case .report(let report): AutoReport(output: output, places: state.places).show(report)
                     case .finish(let id): return id
                     }
@@ -207,6 +210,7 @@ struct AutoRun: Sendable {
         case .failed(let error):
             try Task.checkCancellation()
             return state.machine.take(.failed(CommandError(describing: error).message), now: now)
+        case .expired: return state.machine.take(.expired, now: now)
         }
     }
 
@@ -273,14 +277,21 @@ struct AutoRun: Sendable {
         return .legacy(accepted: LegacyConsent.isAccepted(target, in: known))
     }
 
-    private func pair(_ payload: PairingPayload, with target: PairingTarget, _ route: PairingRoute) async -> Input {
+    private func pair(
+        _ payload: PairingPayload,
+        readAt: Date?,
+        with target: PairingTarget,
+        _ route: PairingRoute
+    ) async -> Input {
         do {
             let job = PairingJob(target: target, device: device, permissions: permissions)
             return .paired(
                 try await Countdown(context: output.context, expiresAt: payload.expiresAt).run("Pairing") {
-                    try await job.run(payload, route)
+                    try await job.run(payload, route, readAt: readAt)
                 }
             )
+        } catch let error as PairingError where error.code == .expired {
+            return .expired
         } catch {
             return .failed(error)
         }

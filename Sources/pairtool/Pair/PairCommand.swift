@@ -87,11 +87,21 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     mutating func run() async throws {
+        let context = options.output.context
+        let begin = context.now()
+        let given = try await givenCode(context)
+        let readAt = codeStdin ? TypedCode.readAt(asked: begin, typed: context.now()) : context.now()
+        do {
+            try await pair(given, readAt: readAt)
+        } catch {
+            throw explained(error, code: given.payload)
+        }
+    }
+
+    private mutating func pair(_ given: GivenCode, readAt: Date) async throws {
         let output = options.output
         let context = output.context
-        let given = try await givenCode(context)
         let payload = given.payload
-        if let payload { try checkExpiry(of: payload, now: context.now()) }
         url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
         let device = try PairingDevice(name: pairing.deviceName, output: output)
         let target = try await findTarget(given, output: output)
@@ -102,6 +112,7 @@ struct PairCommand: AsyncParsableCommand {
                 device: device,
                 permissions: pairing.wanted,
                 payload: payload,
+                codeReadAt: readAt,
                 wasTyped: codeStdin,
                 token: given.token,
                 pin: pin,
@@ -122,13 +133,18 @@ struct PairCommand: AsyncParsableCommand {
 // MARK: Code and target
 
 extension PairCommand {
-    /// Refuses an expired code before it looks for a host.
-    private func checkExpiry(of payload: PairingPayload, now: Date) throws {
-        guard let end = payload.expiresAt, end <= now else { return }
-        throw CommandError(
+    /// If the host of a code that looks expired could not be asked, the code is the more likely reason. While the host
+    /// answers, its clock decides.
+    private func explained(_ error: any Error, code payload: PairingPayload?) -> any Error {
+        let now = options.output.context.now()
+        guard let end = payload?.expiresAt, end <= now, !(error is CancellationError) else { return error }
+        let failure = CommandError(describing: error)
+        guard [.nothingFound, .unreachable, .timedOut].contains(failure.status) else { return error }
+        return CommandError(
             .pairingExpired,
             "pairing.expired",
-            "the code expired \(TimeText.span(now.timeIntervalSince(end))) ago, by this machine's clock; nothing was sent",
+            "the code expired \(TimeText.span(now.timeIntervalSince(end))) ago, by this machine's clock, and its host "
+                + "could not be asked: \(failure.message)",
             next: "show a new code on the host, then: pairtool pair"
         )
     }

@@ -188,8 +188,8 @@ struct AgentOptions: ParsableArguments {
             throw CommandError(
                 .hostUnavailable,
                 "agent.not_installed",
-                "\(preset.name) is not installed: there is no program \(programs) in PATH",
-                next: preset.install
+                "\(preset.name) is not installed: there is no program \(programs) in PATH, in ~/.local/bin or beside pairtool",
+                next: "\(preset.install). If it is elsewhere, add its folder to PATH. \(AgentProgram.serviceAdvice)"
             )
         }
         let launch = ACPLaunch(

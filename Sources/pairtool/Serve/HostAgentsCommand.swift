@@ -84,7 +84,8 @@ struct HostAgentRow: Encodable, Sendable {
         path = installed?.path
         guard let path else { return }
         credentials = preset.credentials(in: environment)
-        let variables = AgentEnvironment().variables(of: environment)
+        var variables = AgentEnvironment().variables(of: environment)
+        variables["PATH"] = AgentProgram.searchPath
         version = await Self.version(of: path, environment: variables)
     }
 

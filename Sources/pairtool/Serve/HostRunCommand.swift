@@ -111,9 +111,10 @@ struct HostRunCommand: AsyncParsableCommand {
         let output = options.output
         let context = output.context
         let directory = context.paths.data + "/host"
+        let interface = lan ? discovery.interface(context: context) : "lo"
         let discoveryClient = CompanionDiscoveryClient(
             engine: try discovery.engine(context: context),
-            interface: lan ? discovery.interface(context: context) : "lo",
+            interface: interface,
             logger: LoggingSetup.logger("discovery", context: context)
         )
         try discoveryClient.checkInterface()
@@ -129,6 +130,7 @@ struct HostRunCommand: AsyncParsableCommand {
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
+        let addresses: @Sendable () -> [String] = { ReachableAddresses.now(only: interface).map(\.description) }
         let server = try CompanionBridgeServer(
             configuration: CompanionHostConfiguration(
                 name: name,
@@ -143,6 +145,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 questionTimeout: questionTimeout?.duration ?? .seconds(1800),
                 usesWorktrees: worktree,
                 devicesMayAlways: alwaysBy == .devices,
+                addresses: lan ? addresses : nil,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 challengesOnDemand: isUnseen(output),

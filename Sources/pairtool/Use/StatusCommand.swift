@@ -49,7 +49,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             return try host.noteContact(with: selected, output.context)
         }
-        try await host.repeating { try await follow(try await host.selected(output)) }
+        try await host.repeating(output) { try await follow(try await host.selected(output)) }
     }
 
     /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.

@@ -13,10 +13,10 @@ import Testing
         ["goose", "acp"],
     ]
 
-    /// Puts a program into `bin`, which answers as an agent if its arguments are these.
-    private static func install(_ command: [String], in owner: Sandbox) throws {
+    /// Puts a program into a folder, which answers as an agent if its arguments are these.
+    private static func install(_ command: [String], in owner: Sandbox, folder: String = "bin") throws {
         let agent = try FakeACPAgent.command(in: owner.directory).joined(separator: " ")
-        let bin = owner.directory + "/bin"
+        let bin = "\(owner.directory)/\(folder)"
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
         let script = """
             #!/bin/sh
@@ -24,7 +24,7 @@ import Testing
             [ "$*" = "\(command.dropFirst().joined(separator: " "))" ] || { echo "not these: $*" >&2; exit 2; }
             exec \(agent)
             """
-        _ = try owner.file("bin/\(command[0])", Array(script.utf8))
+        _ = try owner.file("\(folder)/\(command[0])", Array(script.utf8))
         try #require(chmod("\(bin)/\(command[0])", 0o755) == 0)
     }
 
@@ -54,6 +54,28 @@ import Testing
         }
     }
 
+    @Test(
+        "An agent in ~/.local/bin is found where PATH does not have it, as in a service, and so are programs beside it"
+    )
+    func usersFolder() async throws {
+        try await withProject { owner, user in
+            try Self.install(["copilot-helper"], in: owner, folder: ".local/bin")
+            let wrapper = "#!/bin/sh\n[ \"$1\" = --acp ] && exec copilot-helper\necho 4.5.6\n"
+            let path = try owner.file(".local/bin/copilot", Array(wrapper.utf8))
+            try #require(chmod(path, 0o755) == 0)
+            let variables = ["PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin"]
+            let listed = try await owner.spawn(["host", "agents", "--installed", "--json"], environment: variables)
+            let row = try #require(try listed.json.first { $0["id"] == .text("copilot") }, "\(listed)")
+            #expect(row["path"] == .text(path) && row["version"] == .text("4.5.6"))
+            let arguments = ["--project", owner.directory + "/garden", "--agent", "copilot"]
+            try await withRunningHost(owner, arguments, environment: variables) { events in
+                try await user.pair(try await events.payload.text)
+                let sent = try await user.spawn(["send", "--new", "say Roses", "-q"])
+                #expect(sent.status == 0 && sent.out == "Roses\n", "\(sent)")
+            }
+        }
+    }
+
     @Test("An agent that is not installed is no host, and it is said how to install it")
     func missing() async throws {
         try await withProject { owner, _ in
@@ -62,6 +84,7 @@ import Testing
             let run = try await owner.spawn(arguments, environment: variables)
             #expect(run.status != 0 && run.failed(with: "agent.not_installed"), "\(run)")
             #expect(run.err.contains("npm install -g @github/copilot"))
+            #expect(run.err.contains("For a service, set PATH in ~/.config/pairtool/host.env"), "\(run)")
             let listed = try await owner.spawn(["host", "agents", "--installed"], environment: variables)
             #expect(listed.status == 3, "\(listed)")
         }

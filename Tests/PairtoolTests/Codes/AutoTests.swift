@@ -262,13 +262,17 @@ import Testing
                 old.expiresAt = Date(timeIntervalSince1970: 1_000_000)
                 let pictures = (try picture(payload.text), try picture(old.text))
                 let held = try await attending(user, ["--json", "--only", "Barn"]) { process in
-                    _ = try user.file("shots/old.png", pictures.1)
-                    try await process.messages.has("auto.expired")
                     _ = try user.file("shots/code.png", pictures.0)
                     try await process.messages.has("auto.excluded")
                     try process.interrupt()
                 }
                 #expect(held.status == 130)
+                let told = try await attending(user, ["--json"]) { process in
+                    _ = try user.file("shots/old.png", pictures.1)
+                    try await process.messages.has("auto.expired")
+                    try process.interrupt()
+                }
+                #expect(told.status == 130)
                 #expect(await !events.has("paired"))
                 let late = try await attending(user, ["--only", "Barn", "--timeout", "0.2"]) { _ in }
                 #expect(late.status == 4)

@@ -90,6 +90,7 @@ extension ACPAgent {
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)]
         var variables = launch.environment.variables()
+        variables["PATH"] = AgentProgram.searchPath
         variables[AgentProcesses.variable] = processes.mark
         let outcome = try await Subprocess.run(
             .path(FilePath(path)),

@@ -4,8 +4,8 @@ import LocalState
 
 /// Programs that agents are.
 package enum AgentProgram {
-    /// Where a program is: its path as given, made absolute, or the first of its name in `PATH`; nil for none that may
-    /// be run.
+    /// Where a program is: its path as given, made absolute, or the first of its name in ``searchPath``; nil for none
+    /// that may be run.
     package static func find(_ name: String) -> String? {
         if name.has("/") {
             guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }
@@ -13,9 +13,28 @@ package enum AgentProgram {
             // The name stays as it is given, made absolute: programs look at the name that they are called by.
             return name.begins(with: "/") ? name : String(cString: resolved)
         }
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return path.parts(":").lazy.map { "\($0)/\(name)" }.first { $0.begins(with: "/") && isExecutable($0) }
+        return searchPath.parts(":").lazy.map { "\($0)/\(name)" }.first { $0.begins(with: "/") && isExecutable($0) }
     }
+
+    /// The folders of `PATH`, then those where users install programs: a user's services do not have them in `PATH`
+    /// (systemd.exec(5)). Agents get it as their `PATH`, for the programs beside them.
+    package static var searchPath: String {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        let known = path.parts(":").map(String.init)
+        return ([path] + usersFolders.filter { !known.contains($0) }).joined(separator: ":")
+    }
+
+    /// The folder of this program, and `~/.local/bin`.
+    private static var usersFolders: [String] {
+        let home = getenv("HOME").map { String(cString: $0) }.flatMap { $0.begins(with: "/") ? $0 : nil }
+        return [ownFolder, home.map { "\($0)/.local/bin" }].compactMap(\.self).unique
+    }
+
+    private static let ownFolder: String? = {
+        guard let path = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path).cut(atLast: "/").map { String($0.before) }
+    }()
 
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
     static func found(_ name: String?) throws(CompanionHostError) -> String {
@@ -25,11 +44,16 @@ package enum AgentProgram {
         guard let path = find(name) else {
             throw CompanionHostError(
                 .agentNotFound,
-                "The agent's command \(name) does not exist, or may not be run. Give its full path, or install it."
+                "The agent's command \(name) does not exist, or may not be run. Give its full path, or install it in a "
+                    + "folder of PATH. \(serviceAdvice)"
             )
         }
         return path
     }
+
+    /// How a service gets another `PATH`: it does not have that of a terminal.
+    package static let serviceAdvice =
+        "For a service, set PATH in ~/.config/pairtool/host.env: PATH=/home/ada/tools/bin:/usr/local/bin:/usr/bin:/bin"
 
     static func isExecutable(_ path: String) -> Bool {
         FileStatus(path)?.kind == .file && access(path, X_OK) == 0

@@ -103,6 +103,7 @@ package struct CommandAgent: Agent {
     private func environment(of turn: AgentTurn, mark: String) -> Environment {
         .inherit.updating([
             .init(stringLiteral: AgentProcesses.variable): mark,
+            "PATH": AgentProgram.searchPath,
             "PAIRTOOL_CHAT_ID": turn.chatID,
             "PAIRTOOL_PROJECT": turn.directory,
             "PAIRTOOL_ALLOWED_TOOLS": turn.allowedTools?.sorted().joined(separator: ","),

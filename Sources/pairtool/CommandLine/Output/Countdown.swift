@@ -32,7 +32,9 @@ struct Countdown: Sendable {
     private func line(_ what: String) -> String {
         guard let expiresAt else { return "\(what)…" }
         let left = expiresAt.timeIntervalSince(context.now())
-        return left > 0 ? "\(what)… the code is valid for \(TimeText.countdown(left))" : "\(what)… the code has expired"
+        return left > 0
+            ? "\(what)… the code is valid for \(TimeText.countdown(left))"
+            : "\(what)… the code has expired by this machine's clock"
     }
 }
 

@@ -77,8 +77,9 @@ struct ApprovalsCommand: AsyncParsableCommand {
             host.sayUnlisted(options.output)
             let hosts = try host.approvalHosts(.current)
             guard hosts.count > 1 || all.allHosts else {
-                return try await open(hosts.first.map { host.naming($0) } ?? host) { session in
-                    guard watch else { return try await list(session) }
+                let one = hosts.first.map { host.naming($0) } ?? host
+                guard watch else { return try await open(one) { try await list($0) } }
+                return try await one.withSessions(options, configuration: place.configuration) { session in
                     try await watcher(session).run(notifies: notify)
                 }
             }

@@ -10,7 +10,7 @@ struct WatchCommand: AsyncParsableCommand {
         abstract: "Print what happens at the host, as it happens.",
         discussion: """
             A verified host reports events over one connection. If it breaks, pairtool connects again and reads what \
-            it missed. A legacy host is polled every few seconds, and shows only which device is connected and which \
+            it missed. A host that is off is waited for. A legacy host is polled every few seconds, and shows only which device is connected and which \
             projects and chats have changed.
 
             What waits in the outbox is sent when its host is there or comes back, and tried again every minute.

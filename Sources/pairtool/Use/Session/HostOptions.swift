@@ -46,18 +46,31 @@ struct HostOptions: ParsableArguments {
 
     /// Runs a body with the host repeatedly until the task is cancelled. The body returns when it has lost the host,
     /// which is then searched for again.
-    func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
-        try await repeating { try await withSession(options, body) }
+    func withSessions(
+        _ options: OutputOptions,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (HostSession) async throws -> Void
+    ) async throws {
+        try await repeating(options.output) { try await withSession(options, configuration: configuration, body) }
     }
 
-    /// Runs a body repeatedly until the task is cancelled. Only the first run may fail because the host is unreachable.
-    func repeating(_ body: () async throws -> Void) async throws {
-        try await body()
+    /// Runs a body repeatedly until the task is cancelled. A host that cannot be reached is waited for; if that is so
+    /// from the start, the user is told.
+    func repeating(_ output: Output, _ body: () async throws -> Void) async throws {
+        var isWaiting = false
         while true {
             do {
                 try await body()
-            } catch let error as CommandError where error.status == .unreachable {
+                isWaiting = true
+            } catch {
                 // The host may be changing its address, or be switched off.
+                let failure = CommandError(describing: error)
+                guard [.unreachable, .timedOut].contains(failure.status), !Task.isCancelled else { throw error }
+                if !isWaiting {
+                    output.warn(failure)
+                    output.say("Waiting for it. Ctrl-C ends it.")
+                }
+                isWaiting = true
                 try await ContinuousClock().sleep(for: Self.pause)
             }
         }

@@ -59,7 +59,9 @@ extension HostSession {
                 .hostUnavailable,
                 "host.no_model",
                 "the host has no models",
-                next: "sign in to Copilot in the app on the host, or name a model with --model"
+                next: isVerified
+                    ? "see at the host what its agent needs: pairtool host status"
+                    : "sign in to Copilot in the app on the host, or name a model with --model"
             )
         }
         return first.id

@@ -1,4 +1,6 @@
 import CompanionTestSupport
+import FoundationEssentials
+import FoundationEssentials
 import Testing
 
 @testable import pairtool

@@ -1,16 +1,23 @@
 /// What the user searches for, as words and phrases. No text is a syntax error.
 ///
 /// Words are separated by white space, and all of them have to occur. Words in double quotes are a phrase; `*` at the
-/// end of a word or phrase stands for any ending.
+/// end of a word or phrase stands for any ending. What is behind the ``mostWords`` or ``longest`` does not count.
 package struct SearchQuery: Sendable, Hashable {
+    /// The most words that are looked for, those of phrases included: each of them takes the index its time.
+    package static let mostWords = 64
+    /// The most scalars of the text: it is also looked for as a whole, in every message.
+    package static let longest = 1000
+
     struct Term: Sendable, Hashable {
         var text: String
         var isPrefix: Bool
     }
 
     let terms: [Term]
-    /// The text as it was given, without white space at its ends.
+    /// The text as it was given, as far as it counts.
     let text: String
+    /// Whether the text has more than counts.
+    package let isCut: Bool
 
     package init(_ text: String) {
         var terms: [Term] = []
@@ -23,7 +30,17 @@ package struct SearchQuery: Sendable, Hashable {
             terms.append(Term(text: String(word), isPrefix: isPrefix))
         }
         var previous: Unicode.Scalar = " "
-        for scalar in text.storable.unicodeScalars {
+        var (words, isInWord) = (0, false)
+        let scalars = text.storable.unicodeScalars
+        var end = scalars.endIndex
+        for (count, (index, scalar)) in zip(scalars.indices, scalars).enumerated() {
+            let begins = !isInWord && Self.isIndexed(scalar)
+            if count == Self.longest || begins && words == Self.mostWords {
+                end = index
+                break
+            }
+            if begins { words += 1 }
+            if begins || !Self.isMark(scalar) { isInWord = Self.isIndexed(scalar) }
             switch scalar {
             case "\"":
                 endTerm()
@@ -38,11 +55,12 @@ package struct SearchQuery: Sendable, Hashable {
         }
         endTerm(isPrefix: Self.dropStar(&word))
         self.terms = terms
-        self.text = text.storable
+        self.text = String(scalars[..<end])
+        isCut = end < scalars.endIndex
     }
 
-    private init(terms: [Term], text: String) {
-        (self.terms, self.text) = (terms, text)
+    private init(terms: [Term], text: String, isCut: Bool) {
+        (self.terms, self.text, self.isCut) = (terms, text, isCut)
     }
 
     /// Whether it has a word or phrase that the index can have.
@@ -50,7 +68,7 @@ package struct SearchQuery: Sendable, Hashable {
 
     /// The same with any endings.
     var asPrefixes: SearchQuery {
-        SearchQuery(terms: terms.map { Term(text: $0.text, isPrefix: true) }, text: text)
+        SearchQuery(terms: terms.map { Term(text: $0.text, isPrefix: true) }, text: text, isCut: isCut)
     }
 
     /// In the language of FTS5: each term a string, whose quotes are doubled.
@@ -66,6 +84,11 @@ package struct SearchQuery: Sendable, Hashable {
         guard word.last?.value == 0 else { return false }
         word.removeLast()
         return true
+    }
+
+    /// A mark belongs to the letter before it, and begins no other word.
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .nonspacingMark || scalar.properties.generalCategory == .spacingMark
     }
 
     private static func isIndexed(_ scalar: Unicode.Scalar) -> Bool {

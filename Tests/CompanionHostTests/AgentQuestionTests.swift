@@ -142,7 +142,8 @@ struct AgentQuestionTests {
                     try await tested.questions.decide(id, answer, by: .owner)
                 }
                 #expect(error?.code == .requestInvalid)
-                #expect(error?.text == "The agent does not offer this answer. It offers: Yes, Always, No")
+                let offered = "Yes (allow once); Always (allow always); No (reject once)"
+                #expect(error?.text == "The agent does not offer this answer. It offers: \(offered)")
             }
             _ = try await tested.questions.decide(id, .kind(.allowAlways), by: .owner)
             #expect(await decision.value == .option("Y"))
@@ -176,7 +177,11 @@ struct AgentQuestionTests {
             ("z", "z"), ("Yes, in docs", "z"), ("Sometimes", "s"), ("s", "s"), ("y", "y"),
             ("No", "“No” is a rejection: use reject"), ("a", "a"), ("b", "b"),
             ("Twice", "Several answers are called “Twice”. Use the id: a, b"),
-            ("x", "The agent does not offer this answer. It offers: Yes, Yes, in docs, Sometimes, No, Twice, Twice"),
+            (
+                "x",
+                "The agent does not offer this answer. It offers: Yes (allow once); Yes, in docs (allow once); "
+                    + "Sometimes (unknown); No (reject once); Twice (allow always), id a; Twice (allow always), id b"
+            ),
         ]
     )
     func named(word: String, outcome: String) async throws {
@@ -262,7 +267,8 @@ struct AgentQuestionTests {
         #expect(edit.hasPrefix("path: /etc/passwd\n--- docs/a.md\n") && !edit.contains("path: docs/a.md"), "\(edit)")
         let command = try shown(["kind": "execute", "locations": places, "rawInput": ["command": "rm x", "n": 1]])
         #expect(command.hasPrefix("rm x\npath: /etc/passwd\npath: docs/a.md:1\n{"), "\(command)")
-        #expect(try shown(["kind": "read", "locations": [["path": "a\nb"]]]) == "path: /?\n", "one line each")
+        let hidden = try shown(["kind": "read", "locations": [["path": "a\nb"]]])
+        #expect(hidden.hasPrefix("path: /? (a path that cannot be shown") && hidden.utf8.count { $0 == 0x0A } == 1)
     }
 
     @Test("Only the owner answers for later questions too, and hears of a device that tries")

@@ -7,4 +7,30 @@ struct TerminalTextTests {
         #expect(TerminalText.block("a\u{2028}b\u{2029}c\u{85}d\u{1B}") == "a\nb\nc\u{FFFD}d␛")
         #expect(TerminalText.line("a\u{2028}b\u{2029}c\nd") == "a b c d")
     }
+
+    @Test(
+        "What is not seen, and makes another name of one, is shown",
+        arguments: [
+            "\u{AD}", "\u{200B}", "\u{200C}", "\u{200D}", "\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{34F}",
+            "\u{180E}", "\u{2060}", "\u{FEFF}",
+        ]
+    )
+    func unseen(_ scalar: String) {
+        for text in ["Stu\(scalar)dio", "\(scalar)Studio", "Studio\(scalar)", "É\(scalar)"] {
+            let shown = text.unicodeScalars.map { String($0) == scalar ? "\u{FFFD}" : String($0) }.joined()
+            #expect(TerminalText.isUnsafe(text))
+            #expect(TerminalText.line(text) == shown && TerminalText.block(text) == shown)
+        }
+    }
+
+    @Test(
+        "Joiners that change how their neighbours look stay",
+        arguments: [
+            "👩\u{200D}🌾", "👩🏽\u{200D}🌾", "❤️\u{200D}🔥", "می\u{200C}خواهم", "क\u{94D}\u{200D}ष",
+            "র\u{200D}\u{9CD}য",
+        ]
+    )
+    func joiners(_ text: String) {
+        #expect(!TerminalText.isUnsafe(text) && TerminalText.line(text).isSame(as: text))
+    }
 }

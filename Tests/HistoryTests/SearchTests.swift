@@ -26,6 +26,25 @@ struct SearchTests {
         #expect(try await history.found("nothing like it").isEmpty)
     }
 
+    @Test("Of a text without end, the first words are looked for, and it is known that there are more")
+    func long() async throws {
+        let history = try TestHistory()
+        let words = (0..<3000).map { "word\($0)" }
+        try await history.page(["1=\(words.prefix(64).joined(separator: " "))", "2=word1 word2", "3=" + words[0]])
+        for separator in [" ", ".", "\" \"", "* "] {
+            let all = SearchQuery(words.joined(separator: separator))
+            #expect(all.isCut && !SearchQuery(words.prefix(64).joined(separator: separator)).isCut)
+            #expect(all.asPrefixes.isCut && all.expression.utf8.count < 64 * 20)
+            #expect(try await history.store.search(all, SearchScope()).map(\.messageID) == ["1"], "\(separator)")
+        }
+        let phrase = SearchQuery("\"" + words.joined(separator: " ") + "\"")
+        #expect(phrase.isCut && phrase.terms.count == 1)
+        let endless = SearchQuery(String(repeating: "x", count: 1_000_000))
+        #expect(endless.isCut && endless.text.utf8.count == SearchQuery.longest)
+        let marked = SearchQuery(Array(repeating: "e\u{301}e", count: 64).joined(separator: " "))
+        #expect(!marked.isCut, "marks are no words")
+    }
+
     @Test("The match is marked in one line of text around it")
     func snippets() async throws {
         let history = try TestHistory()

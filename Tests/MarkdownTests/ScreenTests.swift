@@ -69,7 +69,7 @@ struct ScreenTests {
 
     @Test("Only addresses of the web and of mailboxes are links to the terminal, and none of its control characters")
     func links() {
-        #expect(Self.shown("[a](http://b/é;c)", links: true) == "‹http://b/%C3%A9;c›‹4›a‹0›‹/›")
+        #expect(Self.shown("[a](http://b/é;c)", links: true) == "‹http://b/%C3%A9;c›‹4›a‹/›‹0› (http://b/é;c)")
         #expect(Self.shown("[a](javascript:b)", links: true) == "‹4›a‹0› (javascript:b)")
         #expect(Self.shown("[a](http://b&#27;c)", links: true) == "‹4›a‹0› (http://b␛c)")
         #expect(
@@ -88,11 +88,29 @@ struct ScreenTests {
         for text in ["xhttps://a/b", "awww.b.org", "a@b", "@a.org", "www.", "a@b..org"] {
             #expect(Self.shown(text, links: true) == text)
         }
-        // An address that shows another one.
-        #expect(
-            Self.shown("[https://good](https://bad)", links: true)
-                == "‹https://bad›‹4›https://good‹/›‹0› (https://bad)"
-        )
+    }
+
+    @Test(
+        "A link shows where it leads, unless its text is the same host",
+        arguments: [
+            ("bank.example", "https://evil.example", false), ("https://good", "https://bad", false),
+            ("the bank", "https://bank.example", false), ("bank.example", "https://bank.example/a?b", true),
+            ("BANK.example/x", "https://bank.example/y", true), ("https://a/b", "http://a/c", true),
+            ("bank.example", "https://bank.example@evil.example", false),
+            ("bank.example@evil.example", "https://bank.example@evil.example", false),
+            ("bank.example", "https://bank.example.evil.example", false),
+            ("bank.example", "https://bank.example:1", false),
+            ("bank.example", "https://evil.example\\\\@bank.example", false),
+            ("evil.example?bank", "https://evil.example", true),
+            ("b\u{430}nk.example", "https://bank.example", false),
+            ("bank\u{AD}.example", "https://bank.example", false),
+            ("bank.example", "mailto:bank.example", true), ("a@b.example", "mailto:a@c.example", false),
+        ]
+    )
+    func targets(text: String, address: String, isSame: Bool) {
+        let shown = Self.shown("[\(text)](\(address))", columns: 200, links: true)
+        #expect(shown.hasSuffix(")") == !isSame, "\(shown)")
+        if !isSame { #expect(shown.contains(" (" + address.replacing("\\\\", with: "\\")), "\(shown)") }
     }
 
     @Test("A paragraph without markup is shown as one with it: blanks, breaks and lines that begin with a sign")
@@ -134,9 +152,9 @@ struct ScreenTests {
         #expect(Self.shown("![a](http://b)") == "a (http://b)")
         #expect(Self.shown("![](http://b)") == "http://b")
         #expect(Self.shown("[ ](b.html)") == "b.html")
-        #expect(Self.shown("![a](http://b)", links: true) == "‹http://b›‹3›a‹0›‹/›")
+        #expect(Self.shown("![a](http://b)", links: true) == "‹http://b›‹3›a‹/›‹0› (http://b)")
         #expect(Self.shown("[](http://b)", links: true) == "‹http://b›‹4›http://b‹0›‹/›")
-        #expect(Self.shown("[![a](http://b)](http://c)", links: true) == "‹http://c›‹3;4›a‹0›‹/›")
+        #expect(Self.shown("[![a](http://b)](http://c)", links: true) == "‹http://c›‹3;4›a‹/›‹0› (http://c)")
         #expect(Self.shown("[![](http://b)](http://c)", links: true) == "‹http://c›‹4›http://c‹0›‹/›")
     }
 

@@ -130,7 +130,13 @@ import Testing
             let own = try #require(listed.first { $0["isThisDevice"] == .bool(true) })
             let id = try #require(own["id"]?.string)
             #expect(await user.run("devices", "revoke", "nothing").status == 3)
-            #expect(await user.run("devices", "revoke", String(id.prefix(6))).status == 0)
+            let words = ["devices", "revoke", String(id.prefix(6))]
+            let unasked = await user.run(words + ["--json"])
+            #expect(unasked.status == 2 && unasked.failed(with: "device.unconfirmed"), "\(unasked)")
+            let kept = await user.run(words, stdin: "n\n", terminal: true)
+            #expect(kept.status == 1 && kept.err.contains("This is the device that you are using."), "\(kept)")
+            #expect(mac.requests("DELETE", "/companion/devices/\(id)").isEmpty)
+            #expect(await user.run(words + ["--yes"]).status == 0)
             #expect(mac.requests("DELETE", "/companion/devices/\(id)").count == 1)
         }
     }
@@ -195,7 +201,10 @@ import Testing
             #expect(await user.run("hosts", "rename", "", "Shed").status == 2)
             #expect(await user.run("projects", "--host", "").status == 2)
             #expect(await user.run("projects", "-q", environment: ["PAIRTOOL_HOST": ""]).status == 0)
-            let forgotten = await user.run("hosts", "forget", "Studio")
+            let unasked = await user.run("hosts", "forget", "Studio")
+            #expect(unasked.status == 2 && unasked.err.contains("confirm it with --yes"), "\(unasked)")
+            #expect(await user.run("hosts").out.contains("Studio"))
+            let forgotten = await user.run("hosts", "forget", "Studio", "--yes")
             #expect(forgotten.out == "Forgot Studio.\n")
             #expect(forgotten.err == "Unless you revoked this device, Studio still lists it: remove it there.\n")
             #expect(await user.run("projects").status == 5)

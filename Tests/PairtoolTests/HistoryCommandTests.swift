@@ -85,7 +85,7 @@ import Testing
             #expect(await user.run("search", "marmalade", "--project", "api").status == 3)
             #expect(await user.run("search", "marmalade", "--since", "1h", "-q").status == 0)
             #expect(await user.run("export", "c-login").out.contains("> marmalade sandwich\n"))
-            #expect(await user.run("hosts", "forget", await mac(user)).status == 0)
+            #expect(await user.run("hosts", "forget", await mac(user), "--yes").status == 0)
             #expect(await user.run("search", "marmalade").status == 3)
             #expect(try await user.run("history", "--json").json.first?["messages"] == .number(0))
         }
@@ -102,6 +102,8 @@ import Testing
             let file = user.directory + "/chats.jsonl"
             #expect(await user.run("export", "--all", "-o", file).status == 0)
             let count = try await user.run("history", "--json").json.first?["messages"]
+            let unasked = await user.run("history", "clear")
+            #expect(unasked.status == 2 && unasked.err.contains("no terminal to confirm this on"), "\(unasked)")
             let kept = await user.run("history", "clear", stdin: "\n", terminal: true)
             #expect(kept.status == 1 && kept.out.isEmpty, "\(kept)")
             #expect(kept.err.contains("Remove the history of all hosts on this machine? [y/N] "), "\(kept)")
@@ -159,7 +161,7 @@ import Testing
         try await Sandbox.with { user in
             let (store, _) = try user.pullSample()
             #expect(await user.run("search", "moon").status == 0)
-            #expect(await user.run("history", "clear").out == "The history is empty.\n")
+            #expect(await user.run("history", "clear", "--yes").out == "The history is empty.\n")
             #expect(await user.run("search", "moon").status == 3)
             try await withFakeProviders { fake in
                 fake.reply(.answer(["Light."]))
@@ -182,13 +184,13 @@ import Testing
             try choose("[history]\nkeep = \"1h\"\nmax = \"1 MB\"\n", user)
             let pruned = await user.run("history", "prune", "--older-than", "1h", "--json")
             #expect(try pruned.json.first?["removed"] == .number(0), "\(pruned)")
-            let cleared = await user.run("history", "clear")
+            let cleared = await user.run("history", "clear", "--yes")
             #expect(cleared.out == "The history is cleared; 1 chat that is only here has stayed.\n", "\(cleared)")
             #expect(cleared.err.contains("pairtool history clear --kept-chats"))
             #expect(await user.run("search", "sun").status == 0)
             let files = try FileManager.default.subpathsOfDirectory(atPath: store.directory)
             #expect(!files.contains { $0.hasSuffix("conversations.json") || $0.hasPrefix("local/") }, "\(files)")
-            let all = await user.run("history", "clear", "--kept-chats", "--json")
+            let all = await user.run("history", "clear", "--kept-chats", "--json", "--yes")
             #expect(try all.json.first?["keptChats"] == .number(0), "\(all)")
             #expect(await user.run("search", "sun").status == 3)
         }
@@ -209,7 +211,7 @@ import Testing
             #expect(before.contains("See [picture]") && before.contains("Gravity [broken off]"), "\(before)")
             let file = user.directory + "/chats.jsonl"
             #expect(await user.run("export", "--all", "-o", file).status == 0)
-            #expect(await user.run("history", "clear", "--kept-chats").status == 0)
+            #expect(await user.run("history", "clear", "--kept-chats", "--yes").status == 0)
             #expect(await user.run("messages", "Tides").status != 0)
             for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
             #expect(await user.run("messages", "Tides", "--json").out == before)
@@ -243,7 +245,7 @@ import Testing
             #expect(result.status == 0)
             #expect(result.err.contains("damaged; continuing without it"))
             #expect(await user.run("search", "x", "--json").failed(with: "history.damaged"))
-            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("history", "clear", "--yes").status == 0)
             #expect(await user.run("chats").err.isEmpty)
         }
     }

@@ -85,7 +85,7 @@ import Testing
                 try expectRefusal(await user.run(pair, stdin: "482913\n"), mac)
                 #expect(try store.load().hosts.map(\.trust) == [.verified])
                 // Once the owner of the record has forgotten the host, its address is any other's.
-                #expect(await user.run("hosts", "forget", "Shed").status == 0)
+                #expect(await user.run("hosts", "forget", "Shed", "--yes").status == 0)
                 let paired = await user.run(pair, stdin: "482913\n")
                 #expect(paired.status == 0, "\(paired.err)")
                 let trust = try paired.json.first?["trust"]?.string

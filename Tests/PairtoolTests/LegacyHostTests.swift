@@ -49,7 +49,7 @@ import Testing
                 #expect(try status.json[0]["connected"] == .bool(true))
                 #expect(try await user.run("projects", "--json").json.map { $0["name"]?.string } == ["garden"])
 
-                let words = ["send", "--new", "--project", "garden", "read README.md", "--allow-tool", "read_file"]
+                let words = ["send", "--new", "--project", "garden", "read README.md"]
                 let sent = try await user.spawn(words + ["--json"])
                 #expect(sent.status == 0, "\(sent)")
                 let finished = try #require(try sent.json.last)

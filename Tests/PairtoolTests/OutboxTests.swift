@@ -371,7 +371,7 @@ import Testing
             let kept = await user.run(words, stdin: "n\n", terminal: true)
             #expect(kept.status == 1 && kept.err.contains("and 1 prompt for it that wait here? [y/N]"), "\(kept)")
             #expect(try await states(user) == ["waiting"])
-            let forgotten = await user.run(words)
+            let forgotten = await user.run(words + ["--yes"])
             #expect(forgotten.status == 0 && forgotten.err.contains("Removed 1 prompt that waited for it."))
             #expect(try await states(user) == [])
             let left = try await user.shell("grep -r 'secret plan' data || true")

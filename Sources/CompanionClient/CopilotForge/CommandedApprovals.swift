@@ -93,10 +93,9 @@ package struct CommandedApprovals: ApprovalDeciding {
     }
 
     private static func unoffered(_ approval: Approval) -> CompanionClientError {
-        let offered = (approval.options ?? []).map(\.name).joined(separator: ", ")
         return CompanionClientError(
             .badRequest,
-            "The agent does not offer this answer. It offers: \(offered).",
+            "The agent does not offer this answer. It offers: \((approval.options ?? []).offered).",
             delivery: .notSent
         )
     }

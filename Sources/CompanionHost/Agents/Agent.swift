@@ -70,6 +70,8 @@ package struct AgentToolCall: Sendable, Hashable {
     package var diffs: [AgentDiff] = []
     /// What it gave, for people.
     package var output: String?
+    /// Whether the agent has asked before it used it; nil for an agent that asks nothing.
+    package var wasAsked: Bool?
 }
 
 /// What an agent is asked before it can go on. Nothing is allowed by itself.

@@ -6,6 +6,11 @@ package struct AgentDiff: Sendable, Hashable {
     /// nil for a new file.
     package var old: String?
     package var new: String
+    /// Changed lines up to which the shortest difference is looked for; where there are more, all of them are shown as
+    /// removed and added. The time that it takes grows with the square.
+    package var comparedLines = Self.mostComparedLines
+
+    package static let mostComparedLines = 3000
 
     package init(path: String, old: String?, new: String) {
         self.path = path
@@ -17,8 +22,6 @@ package struct AgentDiff: Sendable, Hashable {
 extension AgentDiff {
     /// Lines around a change that are shown with it.
     private static let context = 3
-    /// Changed lines up to which the shortest difference is looked for.
-    private static let comparedLines = 3000
 
     /// A line of the difference, with its mark.
     private struct Line {
@@ -75,11 +78,11 @@ extension AgentDiff {
         }
         let same = { (lines: ArraySlice<Substring>) in lines.map { Line(mark: " ", text: $0) } }
         return same(old[..<start])
-            + Self.changed(Array(old[start..<(old.count - end)]), Array(new[start..<(new.count - end)]))
+            + changed(Array(old[start..<(old.count - end)]), Array(new[start..<(new.count - end)]))
             + same(old[(old.count - end)...])
     }
 
-    private static func changed(_ old: [Substring], _ new: [Substring]) -> [Line] {
+    private func changed(_ old: [Substring], _ new: [Substring]) -> [Line] {
         var gone = Set(old.indices)
         var come = Set(new.indices)
         if old.count + new.count <= comparedLines {

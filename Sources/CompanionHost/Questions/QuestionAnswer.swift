@@ -26,8 +26,7 @@ package enum QuestionAnswer: Sendable, Hashable {
                 ?? (mayAlways ? options.first { $0.kind == .rejectAlways } : nil)
         }
         guard let found else {
-            let offered = options.map(\.name).joined(separator: ", ")
-            throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(offered)")
+            throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(options.offered)")
         }
         return found
     }

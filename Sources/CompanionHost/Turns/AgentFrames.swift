@@ -77,12 +77,15 @@ struct AgentFrames: Sendable {
     /// With a status line, for clients that do not know questions.
     private mutating func question(_ question: HostQuestion) -> [ContinueChatEvent] {
         lastLabel = nil
-        let answer = question.chosen ?? question.state.rawValue
         let label: String
         switch question.state {
         case .open: return status("Waiting for an answer: \(question.title)") + [.question(.init(.asked, question))]
         case .cancelled: return [.question(QuestionNotice(.decided, question))]
-        case .approved, .rejected: label = "\(question.decidedBy ?? "Someone") said “\(answer)”"
+        case .approved, .rejected:
+            let person = question.decidedBy ?? "Someone"
+            let state = question.state.rawValue
+            let answer = question.chosen.map { "said “\(AgentOption.shown($0))” (\(state))" }
+            label = "\(person) \(answer ?? "\(state) it")"
         case .expired, .interrupted: label = "Nobody answered within \(question.time): rejected"
         }
         answered.append(question)
@@ -126,7 +129,9 @@ struct AgentFrames: Sendable {
         case .pending, .inProgress: tools[id] = name
         }
         let report = Self.report(of: call)
-        let saysMore = !report.kind.isEmpty || !report.locations.isEmpty || !report.changes.isEmpty
+        let saysMore =
+            !report.kind.isEmpty || !report.locations.isEmpty || !report.changes.isEmpty
+            || report.asked == false && call.hasEnded
         if saysMore, reports[id] != report { frames.append(.activity(.tool(report))) }
         reports[id] = ended.contains(id) ? nil : report
         return frames
@@ -150,7 +155,8 @@ struct AgentFrames: Sendable {
             kind: call.kind,
             status: call.status,
             locations: call.locations,
-            changes: changes
+            changes: changes,
+            asked: call.wasAsked
         )
     }
 

@@ -97,6 +97,17 @@ package struct AgentOption: Codable, Sendable, Hashable {
 
         /// Whether the answer may go for more than this question.
         package var mayLast: Bool { self != .allowOnce && self != .rejectOnce }
+
+        /// What the answer does, for people.
+        package var text: String {
+            switch self {
+            case .allowOnce: "allow once"
+            case .allowAlways: "allow always"
+            case .rejectOnce: "reject once"
+            case .rejectAlways: "reject always"
+            case .other: "unknown"
+            }
+        }
     }
 
     /// The most bytes of ``id``.
@@ -111,9 +122,31 @@ package struct AgentOption: Codable, Sendable, Hashable {
         self.name = name
         self.kind = kind
     }
+
+    /// The most scalars of a name that are shown: a long one would push away what the answer does.
+    private static let shownLength = 30
+
+    /// A name as questions show it.
+    package static func shown(_ name: String) -> String {
+        let name = name.trimmingWhitespace()
+        let beginning = name.oneLine(atMost: shownLength)
+        return name.unicodeScalars.count <= shownLength ? beginning : beginning + "…"
+    }
+
+    /// The agent's name for the answer, and what it does: an agent may call an answer “No” that lets it go on.
+    package var label: String { "\(Self.shown(name)) (\(kind.text))" }
 }
 
 extension [AgentOption] {
+    /// All answers in a line, each with its id where its name is cut or others have it, too.
+    package var offered: String {
+        map { option in
+            let isWhole = AgentOption.shown(option.name).isSame(as: option.name)
+            let isUnique = count { $0.name.isSame(as: option.name) } == 1
+            return isWhole && isUnique ? option.label : "\(option.label), id \(option.id)"
+        }.joined(separator: "; ")
+    }
+
     /// The name of the option with an id; nil without one.
     package func name(of id: String?) -> String? {
         id.flatMap { id in first { $0.id.isSame(as: id) }?.name }

@@ -55,6 +55,9 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
     package var locations: [AgentLocation]
     /// What it has changed; empty until it has ended.
     package var changes: [Change]
+    /// Whether the agent has asked before it used it; nil for an agent that asks nothing, because it gets no tools but
+    /// those that are allowed beforehand.
+    package var asked: Bool?
 
     package init(
         toolCallID: String,
@@ -62,7 +65,8 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
         kind: String,
         status: Status,
         locations: [AgentLocation],
-        changes: [Change]
+        changes: [Change],
+        asked: Bool? = nil
     ) {
         self.toolCallID = toolCallID
         self.title = title
@@ -70,7 +74,11 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
         self.status = status
         self.locations = locations
         self.changes = changes
+        self.asked = asked
     }
+
+    /// Whether nothing more is done for it.
+    package var hasEnded: Bool { status == .completed || status == .failed }
 }
 
 /// A place in a file that an agent works at.

@@ -55,6 +55,7 @@ package enum ContinueChatFrame {
                     ("toolCallID", quoted(tool.toolCallID)), ("title", quoted(tool.title)),
                     ("kind", quoted(tool.kind)), ("status", quoted(tool.status)),
                     ("locations", quoted(tool.locations)), ("changes", quoted(tool.changes)),
+                    ("asked", tool.asked.map { $0 ? "true" : "false" }),
                 ]
             )
         case .activity(.media(let media)):

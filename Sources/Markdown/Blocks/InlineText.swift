@@ -160,13 +160,12 @@ struct InlineText {
             link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + style, link: link.number) }
             return
         }
-        // An address as the text of a link to another place is shown with that place.
-        let looksLikeAddress = shown.starts(with: "http".utf8) || shown.starts(with: "www.".utf8)
         let isSame =
             shown.elementsEqual(link.address)
             || "mailto:".utf8.elementsEqual(link.address.prefix(7))
                 && shown.elementsEqual(link.address.dropFirst(7))
-        guard !isSame, link.number == nil || looksLikeAddress else { return }
+        // Where a link leads is not seen at the terminal before it is opened, and its text may name any other place.
+        guard !isSame, link.number == nil || !LinkAddress.isHost(of: link.address, namedBy: shown) else { return }
         // An address that must not be a link does not become one by being shown.
         text.append(" (", self.style)
         link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + .code) }

@@ -26,6 +26,21 @@ enum LinkAddress {
         return result.count <= mostBytes ? result : nil
     }
 
+    /// Whether a text names the host of an address of the web, and no other.
+    static func isHost(of address: [UInt8], namedBy text: some Sequence<UInt8>) -> Bool {
+        guard let host = host(of: address) else { return false }
+        return host == self.host(of: Array(text))
+    }
+
+    /// The host and the port, in small letters; nil where there is none, or a user's name before it that may pass for
+    /// one. A backslash counts as a slash, as it does in browsers.
+    private static func host(of address: [UInt8]) -> [UInt8]? {
+        let small = address.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        let scheme = schemes.prefix(2).first { small.starts(with: $0) }
+        let host = small.dropFirst(scheme?.count ?? 0).prefix { !#"/\?#"#.utf8.contains($0) }
+        return host.isEmpty || host.contains(UInt8(ascii: "@")) ? nil : Array(host)
+    }
+
     static func begin(_ address: [UInt8], _ out: inout [UInt8]) {
         out += "\u{1B}]8;;".utf8
         out += address

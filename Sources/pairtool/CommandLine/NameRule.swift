@@ -9,12 +9,12 @@ enum NameRule {
 
     /// Checks the name of a device, host or the like.
     ///
-    /// - Throws: `ValidationError` for a name that is empty, too long, or contains control characters.
+    /// - Throws: `ValidationError` for a name that is empty, too long, or contains control or invisible characters.
     static func check(_ name: String) throws {
         guard !name.trimmingWhitespace().isEmpty else { throw ValidationError("The name is empty.") }
         guard name.count <= longest else { throw ValidationError("The name is longer than \(longest) characters.") }
-        guard !name.unicodeScalars.contains(where: TerminalText.isUnsafe) else {
-            throw ValidationError("The name contains control characters.")
+        guard !TerminalText.isUnsafe(name) else {
+            throw ValidationError("The name contains control or invisible characters.")
         }
     }
 

@@ -213,7 +213,7 @@ extension HostQuestion {
     }
 
     private var decisionText: String {
-        decidedBy.map { person in ": \(person)" + (chosen.map { " chose “\($0)”" } ?? "") } ?? ""
+        decidedBy.map { person in ": \(person)" + (chosen.map { " chose “\(AgentOption.shown($0))”" } ?? "") } ?? ""
     }
 
     func text(now: Date) -> String {
@@ -222,7 +222,7 @@ extension HostQuestion {
             "chat      \(chatId)",
             "asked     \(TimeText.ago(askedAt, now: now))",
             "state     \(stateText(now: now))" + decisionText,
-            "answers   \(options.text)",
+            "answers   \(options.offered)",
         ].map(TerminalText.line)
         if let mode { lines.append(TerminalText.line("mode      \(mode.name)")) }
         if let continuedAt { lines.append("went on   \(TimeText.ago(continuedAt, now: now))") }

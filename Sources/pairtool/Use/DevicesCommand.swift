@@ -77,6 +77,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
     )
     var device: String
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -90,6 +91,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 ids: { [$0.id] },
                 names: { [$0.name] }
             )
+            if device.id == session.host.deviceID { try await confirmOwn(session) }
             let status = try await session.devices.revokeDevice(id: device.id)
             session.output.result(
                 DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
@@ -102,6 +104,18 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 session.output.say("That was this device. To pair again: pairtool pair")
             }
         }
+    }
+
+    private func confirmOwn(_ session: HostSession) async throws {
+        let waiting = (try? session.outbox.load().prompts.count) ?? 0
+        let prompts = waiting == 0 ? "" : " Prompts that wait for the host: \(waiting). They are removed."
+        let name = TerminalText.line(session.host.name)
+        try await confirmation.confirm(
+            "This is the device that you are using.\(prompts) Revoke it at \(name)?",
+            code: "device.unconfirmed",
+            output: session.output,
+            outcome: "nothing was revoked"
+        )
     }
 }
 

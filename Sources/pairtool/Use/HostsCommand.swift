@@ -137,22 +137,20 @@ struct HostsForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Forget a host.",
         discussion: """
-            Removes the record on this machine, the host's part of the history, and the prompts that wait for it; at a \
-            terminal, you are asked first if there are any. The host still lists this device: revoke it first, if you \
-            want it gone there too.
+            Removes the record on this machine, the host's part of the history, and the prompts that wait for it. You \
+            are asked first, unless you add --yes. The host still lists this device: revoke it first, if you want it \
+            gone there too.
 
             Examples:
               pairtool hosts forget Studio
-              pairtool devices revoke 9a7d44a9 && pairtool hosts forget Studio
+              pairtool devices revoke 9a7d44a9 --yes && pairtool hosts forget Studio --yes
             """
     )
 
     @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
     var host: String
 
-    @Flag(help: "Do not ask about prompts that wait.")
-    var yes = false
-
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
@@ -162,12 +160,12 @@ struct HostsForgetCommand: AsyncParsableCommand {
         let outbox = try? chosen.family.behavior.outbox(of: chosen, context: output.context).load()
         let waiting = outbox?.prompts.count ?? 0
         let prompts = waiting == 1 ? "1 prompt" : "\(waiting) prompts"
-        if waiting > 0, !yes, output.context.canAsk {
-            let question = "Forget \(TerminalText.line(chosen.name)), and \(prompts) for it that wait here?"
-            guard try await Question(context: output.context).confirm(question) else {
-                throw CommandError(.failed, "host.unconfirmed", "not confirmed; nothing was removed")
-            }
-        }
+        let kept = waiting > 0 ? ", its history, and \(prompts) for it that wait here" : " and its history here"
+        try await confirmation.confirm(
+            "Forget \(TerminalText.line(chosen.name))\(kept)?",
+            code: "host.unconfirmed",
+            output: output
+        )
         let forgotten = try HostsCommand.change(output) { hosts in
             let forgotten = try PairedHostSelection.select(host, in: hosts)
             hosts.forget(forgotten.id)

@@ -166,6 +166,7 @@ struct ACPAgentTests {
                 kind: "read",
                 locations: [.init(path: "a.txt", line: 3)]
             )
+            call.wasAsked = false
             var calls = [call]
             call.status = .inProgress
             calls.append(call)

@@ -159,7 +159,7 @@ struct ACPHostTests {
                 let frames = try await reply.frames
                 #expect(try await reply.answer == "chosen: y")
                 #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
-                #expect(frames.contains(.status(label: "The owner said “Yes”")))
+                #expect(frames.contains(.status(label: "The owner said “Yes” (approved)")))
                 #expect(!frames.contains { if case .question = $0 { true } else { false } }, "version 1 has none")
                 #expect(try await !reply.body.contains("approval_"))
             }

@@ -76,7 +76,7 @@ struct ApprovalRouteTests {
                 #expect(notices[1].decidedBy == "Device “Laptop”" && notices[1].answer == "Yes")
                 #expect(notices[1].state == .approved)
                 #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
-                #expect(frames.contains(.status(label: "Device “Laptop” said “Yes”")))
+                #expect(frames.contains(.status(label: "Device “Laptop” said “Yes” (approved)")))
                 #expect(frames.contains(.text("chosen: y")))
                 let rows = try await host.server.administration.audit.rows()
                 #expect(rows.last?.kind == "question.decided" && rows.last?.device == other.id)

@@ -16,6 +16,11 @@ package final class ImmediateClock: Clock {
     package var now: Instant { Instant(offset: elapsed.withLockedValue { $0 }) }
     package var minimumResolution: Duration { .nanoseconds(1) }
 
+    /// Lets time pass.
+    package func advance(by duration: Duration) {
+        elapsed.withLockedValue { $0 += duration }
+    }
+
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try Task.checkCancellation()
         elapsed.withLockedValue { $0 = max($0, deadline.offset) }

@@ -141,7 +141,7 @@ import Testing
                 #expect(
                     try String(contentsOfFile: data + "/secrets.json", encoding: .utf8).contains(server.token ?? "?")
                 )
-                #expect(await user.run("hosts", "forget", "127.0.0.1:\(server.port)").status == 0)
+                #expect(await user.run("hosts", "forget", "127.0.0.1:\(server.port)", "--yes").status == 0)
                 let secrets = try String(contentsOfFile: data + "/secrets.json", encoding: .utf8)
                 #expect(!secrets.contains(server.token ?? "?"))
                 #expect(try FileManager.default.contentsOfDirectory(atPath: data + "/aicli").isEmpty)

@@ -148,7 +148,8 @@ import Testing
                 let asked = try #require(fake.requests.last).text
                 #expect(asked.contains("Be a gardener.") && asked.contains(#""temperature":0.5"#))
             }
-            #expect(await user.run("lumi", "agents", "delete", "kit").out == "Deleted Kit.\n")
+            #expect(await user.run("lumi", "agents", "delete", "kit").status == 2)
+            #expect(await user.run("lumi", "agents", "delete", "kit", "--yes").out == "Deleted Kit.\n")
             #expect(await user.run("lumi", "agents").status == 3)
             #expect(await user.run("chats").out.contains("Hello"), "the chat stays")
             #expect(await user.run("lumi", "agents", "restore", "Kit").status == 3)

@@ -110,7 +110,7 @@ import Testing
             try await user.atTerminal(["send", "--new", "ask"]) { terminal in
                 try await terminal.shows("The agent asks: Run it (execute)")
                 try await terminal.shows("mode: Ask first")
-                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.shows("[y] Yes (allow once)  [n] No (reject once)  [v] show again: ")
                 try await terminal.type("y")
                 try await terminal.shows("chosen: y")
                 #expect(try await terminal.status == 0)

@@ -1,9 +1,35 @@
 import CompanionTestSupport
+import FoundationEssentials
+import FoundationEssentials
 import Testing
 
 @testable import pairtool
 
 extension AgentQuestionCommandTests {
+    @Test("A tool that was neither allowed nor asked about is named in a line, once for each kind")
+    func unasked() async throws {
+        try await withAgent { _, user, _ in
+            let line = "Neither allowed nor asked about: Edit (edit)."
+            let sent = try await user.spawn(["send", "--new", "show 0"])
+            #expect(sent.status == 0 && sent.err.components(separatedBy: line).count == 2, "\(sent)")
+            let chat = try await user.spawn(["chat", "--new"], stdin: "show 0\nshow 0\n")
+            #expect(chat.err.components(separatedBy: line).count == 2, "once in a chat: \(chat)")
+            for options in [["--allow-tool", "edit"], ["--allow-tool", "Edit"], ["--allow-all-tools"]] {
+                let allowed = try await user.spawn(["send", "--new", "show 0"] + options)
+                #expect(allowed.status == 0 && !allowed.err.contains("Neither allowed"), "\(allowed)")
+            }
+            let asked = try await user.spawn(["send", "--new", "ask", "--deny-questions"])
+            #expect(asked.status == 0 && !asked.err.contains("Neither allowed"), "\(asked)")
+            try await user.atTerminal(["send", "--new", "show 0"]) { terminal in
+                try await terminal.shows(line)
+                #expect(try await terminal.status == 0)
+            }
+            let json = try await user.spawn(["send", "--new", "show 0", "--json"]).json
+            let tools = json.filter { $0["type"] == .text("tool") }
+            #expect(!tools.isEmpty && tools.allSatisfy { $0["asked"] == .bool(false) }, "\(json)")
+        }
+    }
+
     @Test(
         "--deny-questions rejects also where the agent offers no rejection, and so do both inboxes",
         arguments: ["--deny-questions", "approvals", "host"]
@@ -38,7 +64,11 @@ extension AgentQuestionCommandTests {
                 let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
                 let (who, words) = way == "host" ? (host, ["host", "approvals"]) : (user, ["approvals"])
                 let unknown = try await who.spawn(words + ["approve", id, "--option", "No"])
-                #expect(unknown.status != 0 && unknown.err.contains("Yes, Yes, in docs, Sometimes"), "\(unknown)")
+                #expect(
+                    unknown.status != 0
+                        && unknown.err.contains("Yes (allow once); Yes, in docs (allow once); Sometimes (unknown)"),
+                    "\(unknown)"
+                )
                 let approved = try await who.spawn(words + ["approve", id, "--option", option])
                 #expect(approved.status == 0 && approved.out.hasPrefix("Approved: Run it"), "\(approved)")
                 #expect(approved.err.contains("The agent goes on."), "\(approved)")

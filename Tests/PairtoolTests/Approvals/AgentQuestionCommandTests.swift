@@ -206,7 +206,7 @@ import Testing
             }
             #expect(sent.status == 0, "\(sent)")
             try await user.atTerminal(Self.ask + ["--queue"]) { terminal in
-                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.shows("[y] Yes (allow once)  [n] No (reject once)  [v] show again: ")
                 try await terminal.type("y")
                 try await terminal.shows("chosen: y")
                 #expect(try await terminal.status == 0)
@@ -220,11 +220,11 @@ import Testing
             try await user.atTerminal(Self.ask) { terminal in
                 try await terminal.shows("The agent asks: Run it (execute)")
                 try await terminal.shows("rm -r build")
-                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.shows("[y] Yes (allow once)  [n] No (reject once)  [v] show again: ")
                 try await terminal.type("\r")
-                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.shows("[y] Yes (allow once)  [n] No (reject once)  [v] show again: ")
                 try await terminal.type("a")
-                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.shows("[y] Yes (allow once)  [n] No (reject once)  [v] show again: ")
                 try await terminal.type("y")
                 try await terminal.shows("chosen: y")
                 #expect(try await terminal.status == 0)
@@ -236,7 +236,7 @@ import Testing
     func alwaysKey() async throws {
         try await withAgent(["--always-by", "devices"]) { _, user, _ in
             try await user.atTerminal(Self.ask + ["--plain"]) { terminal in
-                try await terminal.shows("[y] Yes  [a] Always  [n] No  [N] Never  [v] show again: ")
+                try await terminal.shows("[n] No (reject once)\n[N] Never (reject always)\n[v] show again: ")
                 try await terminal.type("N")
                 try await terminal.shows("chosen: N")
                 #expect(try await terminal.status == 0)
@@ -253,7 +253,7 @@ import Testing
                 try await terminal.shows("[y] Yes")
                 let id = try await Self.question(events)
                 #expect(try await host.spawn(["host", "approvals", "reject", id]).status == 0)
-                try await terminal.shows("The owner answered “No”")
+                try await terminal.shows("The owner answered “No” (rejected)")
                 try await terminal.shows("chosen: n")
                 try await terminal.shows("› ")
                 try await terminal.type("ask\r")

@@ -87,7 +87,7 @@ import Testing
                 let changed = await user.run("approvals")
                 #expect(changed.status == 9 && changed.err.contains("rejected the token"), "\(changed)")
                 #expect(changed.err.contains("--token-file FILE") && !changed.err.contains("jarvis-token"))
-                #expect(await user.run("hosts", "forget", "127").status == 0)
+                #expect(await user.run("hosts", "forget", "127", "--yes").status == 0)
                 let left = try? String(contentsOfFile: secrets, encoding: .utf8)
                 #expect(left?.contains("jarvis-token") == false)
             }

@@ -26,7 +26,7 @@ import Testing
                 let row = try #require(try await user.run("hosts", "--json").json.first)
                 #expect(row["family"] == .text("jarvis") && row["trust"] == .text("legacy"))
                 #expect(row["port"] == .number(Double(jarvis.port)) && row["fallbackUrl"] == nil)
-                #expect(await user.run("hosts", "forget", "127").status == 0)
+                #expect(await user.run("hosts", "forget", "127", "--yes").status == 0)
                 #expect(await user.run("approvals").status == 5)
             }
         }

@@ -66,7 +66,7 @@ import Testing
                 #expect(try await user.spawn(pair, environment: Self.keep).status == 0)
                 _ = try await run(user, "lumi", "remote", "volume")
                 #expect(host.connections == 1)
-                #expect(try await user.spawn(["hosts", "forget", "127"]).status == 0)
+                #expect(try await user.spawn(["hosts", "forget", "127", "--yes"]).status == 0)
                 // Who is forgotten is left, too.
                 try await host.hasLost(connection: 1)
                 #expect(try holders(of: user).isEmpty)

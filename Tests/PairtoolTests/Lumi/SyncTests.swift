@@ -93,7 +93,7 @@ import Testing
             #expect(await user.run("lumi", "sync", "--with-keys").status == 0)
             let directory = try user.pulled
             #expect(FileStatus(directory) != nil)
-            #expect(await user.run("hosts", "forget", "127").status == 0)
+            #expect(await user.run("hosts", "forget", "127", "--yes").status == 0)
             #expect(FileStatus(directory) == nil)
         }
     }

@@ -1,35 +1,37 @@
 import CompanionWire
-import FoundationEssentials
 
 /// What an agent's updates of one turn mean for its readers.
 struct ACPConversation: Sendable {
     /// Scalars of the title of a tool.
     static let titleLength = 200
-    /// Bytes of what a question shows of its arguments.
-    static let argumentsSize = 1 << 20
-    /// Bytes of what a tool gave that are kept.
+    /// Bytes of what a tool gave that its readers get.
     static let outputSize = 16 << 10
 
     private struct Call: Sendable {
         var shown: AgentToolCall
+        /// Its title in the agent's words, where it is shown otherwise.
+        var title: String?
         var input: ACPValue?
-        /// What it gave in its own words, to the agent's model, and where else.
+        /// Content that this version does not know.
+        var others: [ACPValue] = []
+        /// What it gave in its own words, to the agent's model, and where else. A question shows the first in full.
         var text = ""
         var rawOutput = ""
         var terminals: [String] = []
         var inputSize = 0
         var diffSize = 0
         var placeSize = 0
+        var otherSize = 0
 
         /// Bytes that it takes, about.
         var size: Int {
-            200 + shown.id.utf8.count + shown.title.utf8.count + inputSize + diffSize + placeSize + text.utf8.count
-                + rawOutput.utf8.count
+            200 + shown.id.utf8.count + shown.title.utf8.count + (title?.utf8.count ?? 0) + inputSize + diffSize
+                + placeSize + text.utf8.count + rawOutput.utf8.count + otherSize
         }
 
         /// The best of it for people.
         var output: String? {
-            if !text.isEmpty { return text }
+            if !text.isEmpty { return ACPConversation.cut(text, to: ACPConversation.outputSize) }
             // Its changes are what it gave.
             guard shown.diffs.isEmpty else { return nil }
             if !rawOutput.isEmpty { return rawOutput }
@@ -101,13 +103,23 @@ struct ACPConversation: Sendable {
         // What is asked about has not ended, whatever the agent says.
         var change = question.call
         if change.status == .completed || change.status == .failed { change.status = .pending }
-        let call = merge(change)
-        let input = calls[ByteText(call.id)]?.input
+        _ = merge(change)
+        calls[id]?.shown.wasAsked = true
+        let known = calls[id]
+        let call = known?.shown ?? AgentToolCall(id: change.id, title: "")
+        let input = known?.input
         let (directories, hasUnknown) = Self.surroundings(of: input)
+        let text = ACPQuestionText(
+            call: call,
+            title: known?.title,
+            input: input,
+            content: known?.text ?? "",
+            others: known?.others ?? []
+        )
         return AgentQuestion(
             call: call,
-            arguments: Self.arguments(of: call, input: input),
-            command: Self.command(in: input)?.text ?? Self.commandMember(of: input).map { Self.json($0.value) },
+            arguments: text.text,
+            command: ACPCommand(input)?.text ?? ACPCommand.member(of: input).map { $0.value.indentedJSON },
             directories: directories,
             hasUnknownArguments: hasUnknown,
             options: question.options
@@ -122,12 +134,16 @@ struct ACPConversation: Sendable {
             keep(nil, id)
         }
         if calls[id] == nil { needsGap = hasText }
-        var call = calls[id] ?? Call(shown: AgentToolCall(id: change.id, title: ""))
+        var call = calls[id] ?? Call(shown: AgentToolCall(id: change.id, title: "", wasAsked: false))
         if let input = change.input {
             call.input = input
             call.inputSize = input.size
         }
-        if let title = change.title { call.shown.title = Self.line(title) }
+        if let title = change.title {
+            call.shown.title = Self.line(title)
+            let isShown = title.trimmingWhitespace().isSame(as: call.shown.title)
+            call.title = isShown ? nil : Self.cut(title, to: ACPQuestionText.size)
+        }
         if let kind = change.kind { call.shown.kind = Self.line(kind) }
         if let status = change.status { call.shown.status = status }
         if let locations = change.locations {
@@ -138,7 +154,11 @@ struct ACPConversation: Sendable {
             call.shown.diffs = diffs
             call.diffSize = diffs.reduce(0) { $0 + $1.path.utf8.count + ($1.old?.utf8.count ?? 0) + $1.new.utf8.count }
         }
-        if let output = change.output { call.text = Self.cut(output, to: Self.outputSize) }
+        if let output = change.output { call.text = Self.cut(output, to: ACPQuestionText.size) }
+        if let others = change.others {
+            call.others = others
+            call.otherSize = others.reduce(0) { $0 + $1.size }
+        }
         if let terminals = change.terminals { call.terminals = terminals }
         if let output = change.rawOutput { call.rawOutput = Self.cut(Self.text(of: output), to: Self.outputSize) }
         call.shown.output = call.output
@@ -165,38 +185,16 @@ struct ACPConversation: Sendable {
         return value.string ?? String(decoding: value.json, as: UTF8.self)
     }
 
-    private static func line(_ text: String) -> String { text.oneLine(atMost: titleLength) }
+    private static func line(_ text: String) -> String {
+        let isWhole = text.trimmingWhitespace().unicodeScalars.count <= titleLength
+        return isWhole ? text.oneLine(atMost: titleLength) : text.oneLine(atMost: titleLength - 1) + "…"
+    }
 
     /// - Returns: The text, or its beginning with a sentence that says how much is missing.
     private static func cut(_ text: String, to size: Int) -> String {
         let missing = text.utf8.count - size
         guard missing > 0 else { return text }
         return String(decoding: text.utf8.prefix(size), as: UTF8.self) + "\n… (\(missing) more bytes)"
-    }
-
-    /// What a tool would do, in full.
-    private static func arguments(of call: AgentToolCall, input: ACPValue?) -> String {
-        let command = command(in: input)
-        var text = command.map { $0.text + "\n" } ?? ""
-        // Rules decide by them: people have to see them, too.
-        let changed = Set(call.diffs.map { ByteText($0.path) })
-        for place in call.locations where !changed.contains(ByteText(place.path)) {
-            text += "path: \(place.path.oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\n"
-        }
-        if !call.diffs.isEmpty {
-            text += call.diffs.map(\.unified).joined(separator: "\n")
-            // The input of a tool that edits says the same as the difference.
-            if ["edit", "delete", "move"].contains(call.kind) { return cut(text, to: argumentsSize) }
-        }
-        switch input {
-        case nil: text += call.diffs.isEmpty ? call.output ?? "" : ""
-        case .string(let words)?: text += words
-        case .object(var members)?:
-            for name in command?.names ?? [] { members[name] = nil }
-            if !members.isEmpty { text += json(.object(members)) }
-        case let other?: text += json(other)
-        }
-        return cut(text, to: argumentsSize)
     }
 
     /// Members beside a command that do not change what it does.
@@ -218,7 +216,7 @@ struct ACPConversation: Sendable {
         switch input {
         case nil, .null?, .string?: return ([], false)
         case .object(let members)?:
-            let names = command(in: input)?.names ?? commandMember(of: input).map { [$0.name] } ?? []
+            let names = ACPCommand(input)?.names ?? ACPCommand.member(of: input).map { [$0.name] } ?? []
             let known = Set(names.map { ByteText($0) })
             var directories: [String] = []
             for (name, value) in members where value != .null && !known.contains(ByteText(name)) {
@@ -231,33 +229,5 @@ struct ACPConversation: Sendable {
             return (directories, false)
         case .some: return ([], true)
         }
-    }
-
-    /// The command among the arguments, with the members that have it; nil where there is none that is all text.
-    private static func command(in input: ACPValue?) -> (names: [String], text: String)? {
-        guard let member = commandMember(of: input), let text = words(member.value) else { return nil }
-        guard let more = input?["args"], more != .null else { return ([member.name], text) }
-        return words(more).map { ([member.name, "args"], "\(text) \($0)") }
-    }
-
-    private static func commandMember(of input: ACPValue?) -> (name: String, value: ACPValue)? {
-        for name in ["command", "cmd"] {
-            if let value = input?[name], value != .null { return (name, value) }
-        }
-        return nil
-    }
-
-    /// Text, or several of them in a row; nil for anything else.
-    private static func words(_ value: ACPValue) -> String? {
-        guard let elements = value.array else { return value.string }
-        let words = elements.compactMap(\.string)
-        return words.count == elements.count ? words.joined(separator: " ") : nil
-    }
-
-    private static func json(_ value: ACPValue) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let json = (try? encoder.encode(value)) ?? Data()
-        return String(decoding: json, as: UTF8.self) + "\n"
     }
 }

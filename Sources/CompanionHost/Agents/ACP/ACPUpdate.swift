@@ -98,6 +98,8 @@ struct ACPToolCall: Sendable, Hashable {
     var diffs: [AgentDiff]?
     /// The text of its content.
     var output: String?
+    /// Content of kinds that this version does not know.
+    var others: [ACPValue]?
     /// The ids of the agent's terminals that it writes to.
     var terminals: [String]?
     /// What it gave to the agent's model: a text or anything else.
@@ -121,9 +123,20 @@ struct ACPToolCall: Sendable, Hashable {
             self.locations = locations
         }
         if let content = value["content"]?.array {
-            diffs = content.compactMap { item in
-                guard item["type"]?.string == "diff", let path = item["path"]?.string else { return nil }
-                return AgentDiff(path: path.agentPath, old: item["oldText"]?.string, new: item["newText"]?.string ?? "")
+            let changes = content.filter { $0["type"]?.string == "diff" }
+            diffs = changes.map { item in
+                let path = (item["path"]?.string ?? "").agentPath
+                var diff = AgentDiff(path: path, old: item["oldText"]?.string, new: item["newText"]?.string ?? "")
+                // However many there are, they take no more time than one.
+                diff.comparedLines /= changes.count
+                return diff
+            }
+            others = content.filter { item in
+                switch item["type"]?.string {
+                case "diff", "terminal": false
+                case "content": item["content"].map { ACPContent($0) == ACPContent.none } ?? true
+                default: true
+                }
             }
             output = content.compactMap { item in
                 item["type"]?.string == "content" ? item["content"].map { ACPContent($0).text } : nil

@@ -5,7 +5,7 @@ import NIOPosix
 /// The agent that is always there: it explores a project's files without a model, read-only, and never leaves the
 /// project's directory.
 package struct BuiltinAgent: Agent {
-    /// The tools that it uses; `allowedTools` of a request names them.
+    /// The tools that it uses. They only read, and only inside the project, so it needs no leave for them.
     package enum Tool: String, Sendable, CaseIterable {
         case listDirectory = "list_directory"
         case findFiles = "find_files"
@@ -29,11 +29,6 @@ package struct BuiltinAgent: Agent {
         let command = BuiltinCommand(prompt: turn.prompt)
         if case .help = command {
             emit(.text(BuiltinText.help))
-            return
-        }
-        let missing = Self.tools(for: command).filter { turn.allowedTools?.contains($0.rawValue) == false }
-        guard missing.isEmpty else {
-            emit(.text(BuiltinText.denied(command, missing: missing)))
             return
         }
         try await Self.run(command, in: turn.directory, asMarkdown: true, emit: emit)
@@ -61,19 +56,6 @@ package struct BuiltinAgent: Agent {
                 isCancelled: isCancelled
             )
             explorer.run(command)
-        }
-    }
-
-    /// The tools that a command needs.
-    static func tools(for command: BuiltinCommand) -> [Tool] {
-        switch command {
-        case .help: []
-        case .list, .tree: [.listDirectory]
-        case .find: [.findFiles]
-        case .search: [.search]
-        case .show: [.readFile]
-        case .log: [.gitLog]
-        case .about: [.listDirectory, .readFile]
         }
     }
 

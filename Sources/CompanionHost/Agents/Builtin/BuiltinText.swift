@@ -16,23 +16,4 @@ enum BuiltinText {
         \(commands)
 
         """
-
-    /// The answer when its tools are not allowed.
-    static func denied(_ command: BuiltinCommand, missing: [BuiltinAgent.Tool]) -> String {
-        let names = missing.map { "`\($0.rawValue)`" }.joined(separator: " and ")
-        let options = missing.map { "--allow-tool \($0.rawValue)" }.joined(separator: " ")
-        let need = "\(names), which this prompt does not allow"
-        let opening =
-            command == .about
-            ? "I am the project explorer. To look at the project I need \(need)."
-            : "I did nothing: this needs \(need)."
-        return """
-            \(opening) Send it again with `\(options)`. All my tools only read, and only inside the project.
-
-            With the tools allowed I understand:
-
-            \(commands)
-
-            """
-    }
 }

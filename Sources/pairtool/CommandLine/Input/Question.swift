@@ -40,14 +40,28 @@ struct Question {
         }
     }
 
-    /// The next key that is typed; nil at the end of the input.
+    /// How long nobody can have read a question: a key that comes sooner was meant for something else.
+    static let shortestReading = Duration.milliseconds(300)
+
+    /// The next key that is typed, but for those that come before anybody can have read the question; nil at the end of
+    /// the input.
     ///
-    /// - Parameter text: What to show when a key counts.
+    /// - Parameter text: What to show when a key counts. The question itself is shown already.
     /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
     func key(_ text: String) async throws -> UInt8? {
+        try await key(text, clock: context.clock)
+    }
+
+    private func key<C: Clock<Duration>>(_ text: String, clock: C) async throws -> UInt8? {
         let context = context
-        return try await Interrupts.shared.waiting {
-            try await BlockingCall.run { try context.stdin.readKey { context.stderr.write(text) } }
+        let begin = clock.now
+        var text = text
+        while true {
+            let key = try await Interrupts.shared.waiting { [text] in
+                try await BlockingCall.run { try context.stdin.readKey { context.stderr.write(text) } }
+            }
+            if key == nil || begin.duration(to: clock.now) >= Self.shortestReading { return key }
+            text = ""
         }
     }
 

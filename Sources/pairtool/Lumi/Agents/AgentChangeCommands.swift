@@ -117,7 +117,8 @@ struct AgentDeleteCommand: AsyncParsableCommand {
         abstract: "Delete an agent on this machine. The Mac keeps its own.",
         discussion: """
             Chats with the agent stay. An agent that was pulled from the Mac is hidden, also after the next sync. To \
-            have it back: pairtool lumi agents restore AGENT.
+            have it back: pairtool lumi agents restore AGENT. You are asked first about an agent that is only here, \
+            unless you add --yes.
 
             Examples:
               pairtool lumi agents delete Kit
@@ -128,6 +129,7 @@ struct AgentDeleteCommand: AsyncParsableCommand {
     @Argument(help: "The agent, by name or id prefix.")
     var agent: String
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -135,6 +137,13 @@ struct AgentDeleteCommand: AsyncParsableCommand {
         let pulled = try host.pulledHost(options.output)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
+        if row.origin == .here {
+            try await confirmation.confirm(
+                "Delete \(TerminalText.line(agent.name))? It is only on this machine.",
+                code: "agent.unconfirmed",
+                output: pulled.output
+            )
+        }
         try pulled.store.delete(agent.id)
         pulled.output.result(row, id: row.id) {
             let name = TerminalText.line(agent.name)

@@ -31,8 +31,11 @@ actor ApprovalNotifications {
         if let mode = approval.mode { lines.append(mode.text) }
         if let host { lines.append("at \(host.scalars(atMost: 60))") }
         // Nobody approves what is not shown in full.
-        let isWhole = approval.options == nil || approval.arguments.map { $0.unicodeScalars.count <= 300 } ?? false
-        if isWhole, let arguments = approval.arguments { lines.append(arguments) }
+        let isWhole = Self.fits(approval)
+        if isWhole {
+            lines += Self.details(of: approval)
+            if let arguments = approval.arguments { lines.append(arguments) }
+        }
         if !service.hasActions || !isWhole { lines.append("pairtool approvals show \(approval.id.scalars(atMost: 8))") }
         var actions = isWhole ? [(Self.approve, "Approve")] : []
         actions.append((Self.reject, "Reject"))
@@ -48,6 +51,18 @@ actor ApprovalNotifications {
         if let choice = early?[notification] { return choice }
         shown[notification] = approval
         return nil
+    }
+
+    private static func details(of approval: Approval) -> [String] {
+        (approval.details ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }
+    }
+
+    /// Whether all that a request says fits into a notification. What an agent would do is not always told in lists.
+    private static func fits(_ approval: Approval) -> Bool {
+        guard approval.options == nil || approval.arguments != nil else { return false }
+        let rest = details(of: approval) + [approval.reason ?? "", approval.arguments ?? ""]
+        return approval.action.unicodeScalars.count <= 200
+            && rest.reduce(0) { $0 + $1.unicodeScalars.count } <= 300
     }
 
     /// Removes the notification of a request that is no longer waiting.

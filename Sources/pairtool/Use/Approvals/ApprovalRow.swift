@@ -50,8 +50,8 @@ struct ApprovalRow: Encodable {
         daemon = place
     }
 
-    /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen; what
-    /// a tool would do follows in full.
+    /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen, and a
+    /// line says where they are in full; what a tool would do follows in full.
     func text(now: Date) -> String {
         var lines = [("id", id), ("action", action)]
         if let kind { lines.append(("kind", kind)) }
@@ -72,27 +72,26 @@ struct ApprovalRow: Encodable {
         if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
         if let chatId { lines.append(("chat", chatId)) }
         if let mode { lines.append(("mode", mode.name)) }
-        if let options { lines.append(("answers", options.text)) }
-        for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {
-            lines.append(("detail", "\(key.scalars(atMost: 60)) = \(value)"))
-        }
+        if let options { lines.append(("answers", options.offered)) }
+        let details = (details ?? [:]).sorted { $0.key < $1.key }
+        for (key, value) in details.prefix(Self.mostDetails) { lines.append(("detail", "\(key) = \(value)")) }
         lines.append((options == nil ? "daemon" : "host", daemon))
+        let cut = lines.count { $0.1.utf8.count > Self.fieldSize } + max(details.count - Self.mostDetails, 0)
+        if cut > 0 {
+            lines.append(("more", "\(cut) fields are not shown in full: pairtool approvals show \(id) --json"))
+        }
         let fields = lines.map { name, value in
-            name + String(repeating: " ", count: 10 - name.count) + TerminalText.line(value.scalars(atMost: 2000))
+            let shown = String(decoding: value.utf8.prefix(Self.fieldSize), as: UTF8.self)
+            return name + String(repeating: " ", count: 10 - name.count)
+                + TerminalText.line(shown.utf8.count < value.utf8.count ? shown + "…" : shown)
         }
         let whole = arguments.map { $0.isEmpty ? [] : ["", TerminalText.block($0)] } ?? []
         return (fields + whole).joined(separator: "\n")
     }
-}
 
-extension [AgentOption] {
-    /// The names of the answers; with the ids of those whose names others have, too.
-    var text: String {
-        map { option in
-            let isUnique = count { $0.name.isSame(as: option.name) } == 1
-            return isUnique ? option.name : "\(option.name) (\(option.id))"
-        }.joined(separator: ", ")
-    }
+    /// Bytes of a field, and details, that are shown.
+    private static let fieldSize = 2000
+    private static let mostDetails = 40
 }
 
 /// A decision in JSON.

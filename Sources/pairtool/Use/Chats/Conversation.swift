@@ -197,7 +197,12 @@ struct Conversation: Sendable {
         _ known: [String],
         _ begun: (String) -> Void
     ) async throws -> (String, [String]) {
-        var writer = TurnWriter(output: session.output, chatID: chatID, host: session.host)
+        var writer = TurnWriter(
+            output: session.output,
+            chatID: chatID,
+            host: session.host,
+            allowedTools: request.allowedTools
+        )
         var tools = known
         defer { writer.endLine() }
         let questions = TurnQuestions(

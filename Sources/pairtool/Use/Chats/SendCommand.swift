@@ -15,7 +15,11 @@ struct SendCommand: AsyncParsableCommand {
             """,
         discussion: """
             If the connection breaks, pairtool reads the rest of the answer from the chat's history. It never sends \
-            a prompt twice. The agent may use no tools unless you allow them.
+            a prompt twice.
+
+            Agents decide which of their tools they ask about; --allow-tool answers for you. What an agent does not ask \
+            about, it does, and a line says so. Only models that a host runs itself, and Macs, get no tools but those \
+            that you allow. The built-in agent only reads, and needs no permission.
 
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file

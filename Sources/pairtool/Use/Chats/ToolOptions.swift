@@ -6,13 +6,13 @@ struct ToolOptions: ParsableArguments {
         name: .customLong("allow-tool"),
         help:
             """
-            Let the agent use this tool (repeatable). Default: no tools. If the agent asks for permission, requests for \
-            this tool or kind of tool, such as edit, are allowed once.
+            Allow this tool (repeatable): an agent's questions about this tool or kind of tool, such as edit, are \
+            answered with yes, once each, and a model gets it. Default: you are asked, and a model gets no tools.
             """
     )
     var allowed: [String] = []
 
-    @Flag(help: "Let the agent use all its tools, and allow each of its requests once.")
+    @Flag(help: "Allow all tools: all questions of the agent are answered with yes, once each.")
     var allowAllTools = false
 
     @Flag(help: "Deny all other requests of the agent, once each.")

@@ -21,11 +21,14 @@ struct TurnWriter {
     /// The steps of the plan that was shown last.
     private var lastPlan: [String] = []
     private let screen: AnswerScreen?
+    private let allowed: AllowedTools
 
-    init(output: Output, chatID: String, host: PairedHost? = nil) {
+    /// - Parameter allowedTools: The tools that the agent may use unasked; nil for all.
+    init(output: Output, chatID: String, host: PairedHost? = nil, allowedTools: [String]? = nil) {
         self.output = output
         self.chatID = chatID
         self.host = host
+        allowed = AllowedTools(allowedTools)
         screen = output.markdown.map { AnswerScreen(context: output.context, options: $0) }
     }
 
@@ -60,6 +63,7 @@ struct TurnWriter {
         var steps: [AgentPlanStep]?
         var locations: [AgentLocation]?
         var changes: [AgentToolReport.Change]?
+        var asked: Bool?
         var mimeType: String?
         var size: Int?
         var data: String?
@@ -141,9 +145,19 @@ struct TurnWriter {
             if rows.count > Self.mostRows {
                 screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
             }
+            if let line = unasked(tool) { screen.note(line) }
         // The answer has its place.
         case .media: break
         }
+    }
+
+    /// What to say of a tool that ran, and was neither allowed nor asked about; once for each kind in a command.
+    private func unasked(_ tool: AgentToolReport) -> String? {
+        guard tool.asked == false, tool.hasEnded, !allowed.covers(kind: tool.kind, title: tool.title),
+            output.context.said.insert("unasked \(tool.kind)")
+        else { return nil }
+        let kind = tool.kind.isEmpty ? "" : " (\(tool.kind))"
+        return "Neither allowed nor asked about: \(tool.title)\(kind). The agent decides what it asks about."
     }
 
     private static func end(of tool: String, _ success: Bool, _ details: String?) -> String {
@@ -163,6 +177,7 @@ struct TurnWriter {
         case .toolStart(let name, _): note("⚙ \(name) …")
         case .toolComplete(let name, _, let success, let details):
             note(Self.end(of: name, success, details))
+        case .activity(.tool(let tool)): if let line = unasked(tool) { note(line) }
         // The host's status line tells the mode.
         case .usage, .mode, .activity: break
         case .changed(let files): note(TurnProgress.changed(files))
@@ -230,7 +245,8 @@ struct TurnWriter {
                     kind: tool.kind,
                     state: tool.status.rawValue,
                     locations: tool.locations,
-                    changes: tool.changes
+                    changes: tool.changes,
+                    asked: tool.asked
                 )
             case .activity(.media(let media)):
                 Event(type: "media", mimeType: media.mimeType, size: media.size, data: media.data)

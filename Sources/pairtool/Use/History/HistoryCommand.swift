@@ -153,7 +153,7 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                At a terminal, you are asked first, unless you add --yes. Nothing is removed at the hosts. Chats that \
+                You are asked first, unless you add --yes. Nothing is removed at the hosts. Chats that \
                 exist only on this machine, such as those that you continued with agents of a Lumi host, are kept \
                 unless you add --kept-chats. A damaged history is replaced by an empty one; without --kept-chats, its \
                 file is moved away.
@@ -171,8 +171,7 @@ struct HistoryCommand: AsyncParsableCommand {
         @Flag(help: "Also remove chats that are only here.")
         var keptChats = false
 
-        @Flag(help: "Do not ask.")
-        var yes = false
+        @OptionGroup var confirmation: ConfirmationOptions
 
         @OptionGroup var options: OutputOptions
 
@@ -215,14 +214,11 @@ struct HistoryCommand: AsyncParsableCommand {
             }
         }
 
-        /// Asks whether to remove something, before anything is removed. Without a terminal, nobody is asked.
+        /// Asks whether to remove something, before anything is removed.
         private func confirm(_ what: String, _ output: Output) async throws {
-            guard !yes, output.context.canAsk else { return }
             let kept = keptChats ? ", with the chats that are only here" : ""
             let question = "Remove \(what) on this machine\(kept)?"
-            guard try await Question(context: output.context).confirm(question) else {
-                throw CommandError(.failed, "history.unconfirmed", "not confirmed; nothing was removed")
-            }
+            try await confirmation.confirm(question, code: "history.unconfirmed", output: output)
         }
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.

@@ -12,7 +12,7 @@ struct SearchCommand: AsyncParsableCommand {
         discussion: """
             All words have to occur; a "phrase in quotes" occurs as it is, and word* has any ending. The best matches \
             come first, newer ones first among equals. If there is none, words are taken for beginnings of words, and \
-            then the text is looked for anywhere. No host is asked.
+            then the text is looked for anywhere. At most 64 words are looked for. No host is asked.
 
             Examples:
               pairtool search pump

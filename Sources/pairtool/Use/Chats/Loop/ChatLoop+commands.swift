@@ -160,15 +160,17 @@ extension ChatLoop {
         completer.tools(knownTools)
     }
 
-    /// The tools that the built-in agent has, that were used in this chat, or that are allowed.
+    /// The tools that were used in this chat, or that are allowed.
     var knownTools: [String] {
-        let builtin = conversation.model == BuiltinAgent.modelID ? BuiltinAgent.Tool.allCases.map(\.rawValue) : []
-        let known = builtin + conversation.toolsSeen + (conversation.allowedTools ?? []) + allowedOnce
+        let known = conversation.toolsSeen + (conversation.allowedTools ?? []) + allowedOnce
         return known.map(ByteText.init).unique.map(\.text)
     }
 
     /// The tools that are known, and which of them are allowed.
     private var tools: String {
+        if conversation.model == BuiltinAgent.modelID {
+            return "The built-in agent's tools only read, and need no permission."
+        }
         guard let allowed = conversation.allowedTools else { return "All tools are allowed (--allow-all-tools)." }
         let known = knownTools
         guard !known.isEmpty else {

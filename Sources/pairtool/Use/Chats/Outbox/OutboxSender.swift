@@ -212,7 +212,12 @@ struct OutboxSender {
         let journal = PromptJournal(waiting, store)
         let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
         let shown = mode == .showing ? output : Output(context: session.context, format: .quiet)
-        var writer = TurnWriter(output: shown, chatID: chatID, host: session.host)
+        var writer = TurnWriter(
+            output: shown,
+            chatID: chatID,
+            host: session.host,
+            allowedTools: request.allowedTools
+        )
         var isReceived = false
         defer { writer.endLine() }
         let questions = TurnQuestions(

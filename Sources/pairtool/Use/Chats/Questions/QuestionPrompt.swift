@@ -22,11 +22,12 @@ struct QuestionPrompt {
         try await context.drawing.pause {
             try await show(approval)
             guard approval.mayDecide else { return session.output.say(Self.ownerAnswers) }
-            let keys = OptionKeys(approval)
+            let keys = OptionKeys(approval, columns: context.windowSize()?.columns)
+            var shown = keys.lines
             while true {
                 let typed: UInt8?
                 do {
-                    typed = try await Question(context: context).key(keys.line)
+                    typed = try await Question(context: context).key(shown)
                 } catch {
                     // Interrupted, or answered elsewhere: what is shown of the turn says by whom.
                     context.stderr.write("\n")
@@ -39,13 +40,15 @@ struct QuestionPrompt {
                 if key == OptionKeys.view {
                     context.stderr.write("\n")
                     try await show(approval)
+                    shown = keys.lines
                 } else if let option = keys.option(for: key) {
-                    context.stderr.write(TerminalText.line(option.name) + "\n")
+                    context.stderr.write(TerminalText.line(option.label) + "\n")
                     _ = try await approvals.decide(approval, .option(option.id))
                     return
                 } else {
                     // Enter and keys that mean nothing here.
                     context.stderr.write("\r")
+                    shown = keys.lastLine
                 }
             }
         }
@@ -70,8 +73,11 @@ struct OptionKeys {
     static let view = UInt8(ascii: "v")
 
     private let keys: [(key: UInt8, option: AgentOption)]
+    private let columns: Int?
 
-    init(_ approval: Approval) {
+    /// - Parameter columns: The width of the window; nil if it has none.
+    init(_ approval: Approval, columns: Int? = nil) {
+        self.columns = columns
         let usual: [AgentOption.Kind: UInt8] = [
             .allowOnce: UInt8(ascii: "y"), .allowAlways: UInt8(ascii: "a"), .rejectOnce: UInt8(ascii: "n"),
             .rejectAlways: UInt8(ascii: "N"),
@@ -88,11 +94,23 @@ struct OptionKeys {
         keys.first { $0.key == key }?.option
     }
 
-    /// Such as `[y] Yes  [n] No  [v] show again: `.
-    var line: String {
-        let answers = keys.map { "[\(Character(Unicode.Scalar($0.key)))] \($0.option.name)" }
-        return TerminalText.line((answers + ["[v] show again"]).joined(separator: "  ")) + ": "
+    private static let viewWords = "[v] show again"
+
+    /// Such as `[y] Yes (allow once)  [n] No (reject once)  [v] show again: `; in several lines where they do not fit
+    /// into one.
+    var lines: String {
+        let line = answers.joined(separator: "  ") + ": "
+        return isWide(line) ? answers.joined(separator: "\n") + ": " : line
     }
+
+    /// The line that a key is typed in.
+    var lastLine: String { lines.has("\n") ? Self.viewWords + ": " : lines }
+
+    private var answers: [String] {
+        keys.map { TerminalText.line("[\(Character(Unicode.Scalar($0.key)))] \($0.option.label)") } + [Self.viewWords]
+    }
+
+    private func isWide(_ line: String) -> Bool { columns.map { DisplayWidth.of(line) >= $0 } ?? false }
 }
 
 extension QuestionNotice {
@@ -100,7 +118,9 @@ extension QuestionNotice {
     var ending: String {
         let person = decidedBy ?? "Someone"
         return switch state {
-        case .approved, .rejected: answer.map { "\(person) answered “\($0)”" } ?? "\(person) \(state.rawValue) it"
+        case .approved, .rejected:
+            answer.map { "\(person) answered “\(AgentOption.shown($0))” (\(state.rawValue))" }
+                ?? "\(person) \(state.rawValue) it"
         case .expired: "Nobody answered in time: rejected"
         case .cancelled, .open, .interrupted: "The question needs no answer any more"
         }

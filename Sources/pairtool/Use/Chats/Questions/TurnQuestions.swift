@@ -10,8 +10,8 @@ final class TurnQuestions: Sendable {
     private typealias Wait = (end: AsyncStream<Never>, over: AsyncStream<Never>.Continuation)
 
     private let session: HostSession
-    /// Names or kinds of tools to say yes to; nil says yes to all.
-    private let allowedTools: [String]?
+    /// Tools to say yes to.
+    private let allowed: AllowedTools
     /// Whether to say no to all others.
     private let deniesRest: Bool
     /// Questions to be answered, one after the other.
@@ -21,7 +21,7 @@ final class TurnQuestions: Sendable {
     private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
     init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool) {
-        (self.session, self.allowedTools, self.deniesRest) = (session, allowedTools, deniesRest)
+        (self.session, allowed, self.deniesRest) = (session, AllowedTools(allowedTools), deniesRest)
         (asked, ask) = AsyncStream.makeStream()
     }
 
@@ -65,13 +65,8 @@ final class TurnQuestions: Sendable {
 
     /// What the command line says about a question; nil if the user is to be asked.
     private func choice(_ notice: QuestionNotice) -> ApprovalChoice? {
-        // A title is the agent's own words: what is called “read” may do anything.
-        let isAllowed =
-            allowedTools?.contains { tool in
-                tool.isSame(as: notice.kind)
-                    || (!AgentRule.kinds.contains { $0.isSame(as: tool) } && tool.isSame(as: notice.title))
-            } ?? true
-        return isAllowed ? .approve(always: false) : deniesRest ? .reject(always: false, reason: nil) : nil
+        if allowed.covers(kind: notice.kind, title: notice.title) { return .approve(always: false) }
+        return deniesRest ? .reject(always: false, reason: nil) : nil
     }
 
     private func decide(_ notice: QuestionNotice) async {
@@ -87,7 +82,8 @@ final class TurnQuestions: Sendable {
             } else {
                 let mode = notice.mode.map { " (\($0.text))" } ?? ""
                 session.output.say(
-                    "The agent waits for an answer: \(notice.title)\(mode). To answer: "
+                    "The agent waits for an answer: \(notice.title)\(mode). To see what it would do: "
+                        + "pairtool approvals show \(notice.id.shortID). To answer: "
                         + "pairtool approvals approve \(notice.id.shortID), or reject \(notice.id.shortID)"
                 )
                 await TurnNotifier(context: session.context, hostName: session.host.name).show(.question, chat: "")

@@ -1,0 +1,136 @@
+import CompanionWire
+import FoundationEssentials
+
+/// What a tool would do, as a question shows it: nothing that the agent says of the call is left out, because a person
+/// decides by it.
+struct ACPQuestionText {
+    /// The most bytes of it. A text that is longer says so first.
+    static let size = 1 << 20
+
+    var call: AgentToolCall
+    /// The agent's title, where ``call`` has only the beginning of it, or has it in one line.
+    var title: String?
+    var input: ACPValue?
+    /// The text of the call's content.
+    var content: String
+    /// Content of kinds that this version does not know.
+    var others: [ACPValue]
+
+    var text: String {
+        let command = ACPCommand(input)
+        var parts: [String] = []
+        if let title, command?.text.isSame(as: title) != true { parts.append(title) }
+        if let command { parts.append(command.text) }
+        // Rules decide by them: people have to see them, too.
+        let changed = Set(call.diffs.map { ByteText($0.path) })
+        let places = call.locations.filter { !changed.contains(ByteText($0.path)) }.map(Self.line(of:))
+        if !places.isEmpty { parts.append(places.joined(separator: "\n")) }
+        parts += call.diffs.map(\.unified)
+        parts += rest(behind: command)
+        // Agents repeat their command as the content of the call.
+        if !content.isEmpty, !parts.contains(where: { $0.isSame(as: content) }) { parts.append(content) }
+        parts += others.map(\.indentedJSON)
+        if parts.isEmpty, let output = call.output { parts.append(output) }
+        return Self.whole(parts.map { $0.ends(with: "\n") ? $0 : $0 + "\n" }.joined())
+    }
+
+    /// The arguments that are not shown yet.
+    private func rest(behind command: ACPCommand?) -> [String] {
+        switch input {
+        case nil, .null?: return []
+        case .string(let words)?: return [words]
+        case .object(var members)?:
+            for name in command?.names ?? [] { members[name] = nil }
+            for (name, value) in members where isShown(name, value) { members[name] = nil }
+            return members.isEmpty ? [] : [ACPValue.object(members).indentedJSON]
+        case let other?: return [other.indentedJSON]
+        }
+    }
+
+    /// The names by which tools that edit call a file, its old text and its new one.
+    private static let editNames = Set(
+        [
+            "path", "file_path", "filePath", "abs_path", "absolute_path", "file", "filename", "target_file",
+            "notebook_path", "old_string", "old_str", "oldString", "old_text", "oldText", "old", "new_string",
+            "new_str",
+            "newString", "new_text", "newText", "new", "content", "contents", "file_text", "text",
+        ].map { ByteText($0) }
+    )
+
+    /// Whether a difference, or the line of a path, shows the same. Name and value are both looked at, as an agent may
+    /// call anything by such a name, and give the text of a file to a member that runs it.
+    private func isShown(_ name: String, _ value: ACPValue) -> Bool {
+        guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
+        if call.locations.contains(where: { text.isSame(as: $0.path) }) { return true }
+        return call.diffs.contains {
+            text.isSame(as: $0.path) || text.isSame(as: $0.new) || $0.old.map(text.isSame(as:)) == true
+        }
+    }
+
+    private static func line(of place: AgentLocation) -> String {
+        let remark = place.path.isSame(as: "/?") ? " (a path that cannot be shown, or more than are shown)" : ""
+        return "path: \(place.path.oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\(remark)"
+    }
+
+    private static func whole(_ text: String) -> String {
+        let missing = text.utf8.count - size
+        guard missing > 0 else { return text }
+        return "This is too long to be shown: \(missing) more bytes follow at the end, which you do not see.\n\n"
+            + String(decoding: text.utf8.prefix(size), as: UTF8.self) + "\n… (\(missing) more bytes)\n"
+    }
+}
+
+/// The command among the arguments of a tool.
+struct ACPCommand {
+    /// The members that have it.
+    var names: [String]
+    /// As it would be typed.
+    var text: String
+
+    /// nil where there is none that is all text.
+    init?(_ input: ACPValue?) {
+        guard let member = Self.member(of: input), let text = Self.words(member.value) else { return nil }
+        (names, self.text) = ([member.name], text)
+        guard let more = input?["args"], more != .null else { return }
+        guard let words = Self.words(more) else { return nil }
+        names.append("args")
+        if !words.isEmpty { self.text += " \(words)" }
+    }
+
+    /// The member that has the command, whatever it is.
+    static func member(of input: ACPValue?) -> (name: String, value: ACPValue)? {
+        for name in ["command", "cmd"] {
+            if let value = input?[name], value != .null { return (name, value) }
+        }
+        return nil
+    }
+
+    /// Text as it is, several words as they would be typed; nil for anything else.
+    private static func words(_ value: ACPValue) -> String? {
+        guard let elements = value.array else { return value.string }
+        let words = elements.compactMap(\.string)
+        guard words.count == elements.count else { return nil }
+        return words.enumerated().map { quoted($1, isFirst: $0 == 0) }.joined(separator: " ")
+    }
+
+    /// A word in quotes, unless it is the same word without them. Else `["rm", "a b"]` would look like `["rm", "a", "b"]`.
+    private static func quoted(_ word: String, isFirst: Bool) -> String {
+        // What has a “=” and stands first would be a variable.
+        guard word.isEmpty || !word.utf8.allSatisfy(isPlain) || isFirst && word.has("=") else { return word }
+        return "'\(word.parts("'", omittingEmpty: false).joined(separator: #"'\''"#))'"
+    }
+
+    /// Letters, digits and what means nothing to a shell.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_-./:,@%+=".utf8.contains(byte)
+    }
+}
+
+extension ACPValue {
+    /// JSON in several lines.
+    var indentedJSON: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: (try? encoder.encode(self)) ?? Data(), as: UTF8.self)
+    }
+}

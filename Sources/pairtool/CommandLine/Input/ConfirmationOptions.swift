@@ -1,0 +1,37 @@
+import ArgumentParser
+import CompanionWire
+
+/// The option `--yes` of commands that remove what cannot be had back. They ask first, and do nothing where nobody can
+/// be asked: a script that meant it says so.
+struct ConfirmationOptions: ParsableArguments {
+    @Flag(help: "Do not ask first. Without a terminal, the command does nothing unless you say this.")
+    var yes = false
+
+    /// Asks the user, before anything is removed.
+    ///
+    /// - Parameters:
+    ///   - question: What is to be done. The caller sanitises names of peers.
+    ///   - code: The code of the error if the answer is no.
+    ///   - output: Where the question and the error go.
+    ///   - outcome: What the error says of the state of things. Default: nothing was removed.
+    /// - Throws: ``CommandError``: the answer is no, or there is no terminal to ask on.
+    func confirm(
+        _ question: String,
+        code: String,
+        output: Output,
+        outcome: String = "nothing was removed"
+    ) async throws {
+        guard !yes else { return }
+        guard output.context.canAsk else {
+            throw CommandError(
+                .usage,
+                code,
+                "there is no terminal to confirm this on; \(outcome)",
+                next: "confirm it with --yes"
+            )
+        }
+        guard try await Question(context: output.context).confirm(question) else {
+            throw CommandError(.failed, code, "not confirmed; \(outcome)")
+        }
+    }
+}

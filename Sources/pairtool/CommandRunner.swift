@@ -51,8 +51,7 @@ enum CommandRunner {
     private static func parserOutcome(_ error: any Error, _ words: CommandWords, _ output: Output) -> ExitStatus? {
         switch Pairtool.exitCode(for: error) {
         case .success:
-            let message = Pairtool.fullMessage(for: error)
-            let text = CompletionScript.readable(HelpText.readable(message))
+            let text = CompletionScript.readable(Pairtool.fullMessage(for: error))
             if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:

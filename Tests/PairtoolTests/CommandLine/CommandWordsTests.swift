@@ -113,24 +113,13 @@ import Testing
         }
     }
 
-    @Test("The headings of help are in sentence case, and a command's own options come first")
-    func headings() async throws {
+    @Test("Help comes from either order of the words, and groups the commands")
+    func help() async throws {
         try await Sandbox.with { user in
-            let help = await user.run("pair", "--help").out
-            #expect(help.hasPrefix("Pair with a host"))
-            for heading in ["Usage: pairtool pair", "\nArguments:\n", "\nOptions:\n", "\nDiscovery options:\n"] {
-                #expect(help.contains(heading), "\(heading)")
-            }
-            let places = ["\nOptions:\n", "\nCode sources:\n", "\nDiscovery options:\n"].compactMap {
-                help.firstRange(of: $0)?.lowerBound
-            }
-            #expect(places.count == 3 && places == places.sorted())
+            let pair = await user.run("pair", "--help").out
+            #expect(pair.contains("Pair with a host") && pair.contains("USAGE: pairtool pair "), "\(pair)")
             let root = await user.run("--help").out
-            #expect(root.contains("\nLumi, AICLI and Jarvis hosts:\n  lumi ") && root.contains("\nFind and pair:\n"))
-            for text in [help, root] {
-                let shouted = text.split(separator: "\n").filter { $0.hasSuffix(":") && $0 == $0.uppercased() }
-                #expect(shouted.isEmpty, "\(shouted)")
-            }
+            #expect(root.contains("\nFIND AND PAIR SUBCOMMANDS:\n  discover "), "\(root)")
             #expect(await user.run("host", "help").out == (await user.run("help", "host").out))
         }
     }
@@ -153,7 +142,7 @@ import Testing
             let help = await user.run("--help").out
             for word in ["remote", "sync", "agents", "automations", "keys"] {
                 #expect(!help.contains("\n  \(word) "), "\(word)")
-                #expect(await user.run("help", word).out.contains("Usage: pairtool "), "\(word)")
+                #expect(await user.run("help", word).out.contains("USAGE: pairtool "), "\(word)")
             }
         }
     }

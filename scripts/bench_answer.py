@@ -43,7 +43,7 @@ def started(command: list, environment: dict) -> tuple[int, int]:
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        environment = environment | {"TERM": "xterm-256color", "COLORFGBG": "15;0"}
+        environment = environment | {"TERM": "xterm-256color"}
         os.execvpe(command[0], command, environment)
     return child, terminal
 
@@ -118,7 +118,7 @@ def times(source: Path, terminal: int):
 
 
 def wait(terminal: int, seconds: float) -> None:
-    """Reads what is shown meanwhile, and answers what the terminal is asked."""
+    """Reads what is shown meanwhile."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         if select.select([terminal], [], [], left)[0]:
@@ -128,9 +128,6 @@ def wait(terminal: int, seconds: float) -> None:
 def shown(terminal: int) -> bytes:
     """What is shown next; nothing at the end."""
     try:
-        text = os.read(terminal, 65536)
+        return os.read(terminal, 65536)
     except OSError:
         return b""
-    if b"\x1b[c" in text:
-        os.write(terminal, b"\x1b]11;rgb:0/0/0\x1b\\\x1b[?6c")
-    return text

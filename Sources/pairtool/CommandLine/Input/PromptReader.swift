@@ -125,11 +125,8 @@ extension CommandContext {
 
     /// The reader that suits the terminal, and the context for what is done between two prompts.
     ///
-    /// - Parameters:
-    ///   - typed: What was typed before, and has been read.
-    ///   - keepsHistory: Whether prompts are kept for later sessions.
+    /// - Parameter keepsHistory: Whether prompts are kept for later sessions.
     func promptReader(
-        typed: [UInt8] = [],
         keepsHistory: Bool,
         completer: LineEditor.Completer?
     ) -> (reader: any PromptReader, context: CommandContext) {
@@ -139,7 +136,6 @@ extension CommandContext {
         let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
         let editor = LineEditor(
             prompt: Self.prompt,
-            typed: typed,
             history: history?.load() ?? [],
             reflows: reflows,
             interruptDescriptor: Interrupts.shared.wakeDescriptor,

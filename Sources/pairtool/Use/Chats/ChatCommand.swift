@@ -79,10 +79,8 @@ struct ChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        let isRendered = !rendering.plain && options.output.format == .text
-        let typed = try await isRendered ? TerminalBackground.ask(.current) : []
         let completer = ChatCompleter(context: .current)
-        let (prompts, context) = notifications.context.promptReader(typed: typed, keepsHistory: !noHistory) {
+        let (prompts, context) = notifications.context.promptReader(keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)
         }
         defer { prompts.close() }

@@ -126,7 +126,6 @@ struct OutboxSendCommand: AsyncParsableCommand {
         if let word = again ?? id { chosen = try QueuedPrompt.find(word, host, output.context) }
         if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
         if chosen == nil { try await askAboutUncertain(output) }
-        try await rendering.prepare(options)
         let waiting = try QueuedPrompt.all(host, output.context).filter { queued in
             queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
         }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionWire
-import LocalState
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {
@@ -26,15 +25,7 @@ enum CommandRunner {
         } catch {
             let output = Output(context: context, format: format == .json ? .json : .text)
             if let status = parserOutcome(error, words, output) { return status }
-            let status = output.status(after: error)
-            if status != .interrupted {
-                let code = (error as? ExitRequest) == nil ? CommandError(describing: error).code : "-"
-                let path = words.helpPath.joined(separator: ".")
-                let event = ActivityLog.Event.failure(command: path, status: status.rawValue, code: code)
-                let entry = ActivityLog.Entry(at: context.now(), event: event)
-                try? await BlockingCall.run { ActivityLog(context).add([entry]) }
-            }
-            return status
+            return output.status(after: error)
         }
     }
 

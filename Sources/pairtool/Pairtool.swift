@@ -20,7 +20,7 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Find and pair",
                 subcommands: [
                     DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, AutoCommand.self,
-                    HostsCommand.self, DoctorCommand.self, DiagnosticsCommand.self,
+                    HostsCommand.self, DoctorCommand.self,
                 ]
             ),
             CommandGroup(

@@ -98,10 +98,6 @@ package actor LumiClient {
     /// - Throws: ``CompanionClientError``: `notPaired` where the host has not accepted the connection yet (nothing is
     ///   sent then), `timedOut`, `unreachable`, `badAnswer`, `tooLarge`, `notACompanion`.
     func exchange(_ request: LumiRequest) async throws -> LumiAnswer {
-        try await RequestOutcome.reporting { try await answer(to: request) }
-    }
-
-    private func answer(to request: LumiRequest) async throws -> LumiAnswer {
         guard generation != nil || request.command == LumiRequest.pingCommand || request.isForHolder else {
             throw CompanionClientError(
                 .notPaired,

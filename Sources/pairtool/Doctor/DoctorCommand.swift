@@ -20,6 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
               pairtool doctor
               sudo pairtool doctor
               pairtool doctor --host Studio --json
+              pairtool doctor --report report.json
             """
     )
 
@@ -36,13 +37,32 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private var host: String? { named ?? unnamed }
 
+    @Option(
+        help: """
+            Also write versions, settings, verdicts and counts to this file (mode 0600), to attach to a bug report. It \
+            has no names, addresses or texts.
+            """,
+        completion: .file()
+    )
+    var report: String?
+
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let output = options.output
+        // A file that cannot be written is reported before the checks, which take seconds.
+        let draft = try await BlockingCall.run { [report] in try report.map { try OutputDraft($0) } }
         let checks = try Self.checks(of: host, discovery, output)
         let findings = try await CheckRunner(checks: checks).run { show($0, output) }
+        if let draft, let report {
+            let text = try await DoctorReport.collect(findings, context: output.context).text
+            try await BlockingCall.run {
+                try draft.write(text)
+                try draft.finish()
+            }
+            output.say("Wrote the report to \(report), which only you can read. Nothing was sent.")
+        }
         guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"

@@ -13,12 +13,10 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Find out why a host is not found or does not answer.",
         discussion: """
             Checks mDNS, the network, the paired hosts and pairtool's own files, and advises what to do. Changes \
-            nothing. Exits with 0 if there is no problem and no warning, otherwise with 1. Only root can read the \
-            firewall's rules.
+            nothing. Exits with 0 if there is no problem and no warning, otherwise with 1.
 
             Examples:
               pairtool doctor
-              sudo pairtool doctor
               pairtool doctor --host Studio --json
               pairtool doctor --report report.json
             """
@@ -90,7 +88,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 client: client,
                 bus: .system(environment: context.environment)
             ),
-            PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
+            PortCheck(), InterfaceCheck(only: only), FirewallCheck(), MulticastCheck(only: only),
             AdvertCheck(hasPairedHosts: !hosts.isEmpty) {
                 try await DiscoverySnapshot.run(
                     client: client,

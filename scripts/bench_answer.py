@@ -1,7 +1,6 @@
 """How soon a terminal shows what an agent writes; see scripts/bench."""
 import fcntl
 import itertools
-import json
 import os
 import pty
 import random
@@ -73,14 +72,7 @@ def rendered(work: Path, row) -> None:
     work.mkdir()
     environment = bench_history.environment(work)
     bench_history.pair(work)
-    with open(work / "archive", "w", encoding="utf-8") as archive:
-        lines = [{"type": "archive", "version": 1}, {"type": "host", "id": bench_history.HOST, "name": "Studio", "family": "copilotforge"},
-                 {"type": "project", "id": "p", "name": "garden", "localPath": "/garden"}]
-        for name, text in answers().items():
-            lines.append({"type": "chat", "id": name, "projectId": "p", "title": name})
-            lines.append({"type": "message", "id": f"m-{name}", "number": 0, "role": "assistant", "text": text})
-        archive.writelines(json.dumps(line) + "\n" for line in lines)
-    subprocess.run([bench_companion.TOOL, "import", work / "archive"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    bench_history.keep(work, ((name, name, ["show it", text]) for name, text in answers().items()))
     for name in answers():
         def run(*command) -> tuple[float, bytes]:
             begin = time.perf_counter()

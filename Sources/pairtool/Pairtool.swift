@@ -36,7 +36,7 @@ struct Pairtool: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "History",
-                subcommands: [SearchCommand.self, ExportCommand.self, ImportCommand.self, HistoryCommand.self]
+                subcommands: [SearchCommand.self, ExportCommand.self, HistoryCommand.self]
             ),
             CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
             CommandGroup(

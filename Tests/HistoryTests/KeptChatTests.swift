@@ -90,53 +90,6 @@ import Testing
         #expect(try await participants("c", in: history) == ["third"])
     }
 
-    @Test("What is kept here alone is shown again once it is imported, also in a chat that the host no longer has")
-    func imported() async throws {
-        let history = try TestHistory()
-        try await pull([chat("c", [message("a")])], into: history)
-        try await pull([], into: history)
-        #expect(try await ids("c", in: history) == nil)
-        try await importChat(into: history)
-        #expect(try await ids("c", in: history)?.last == "b")
-    }
-
-    @Test("A chat that was only listed has its participants once it is imported; others keep theirs")
-    func importedParticipants() async throws {
-        let history = try TestHistory()
-        let listed = CompanionChat(id: "c", projectId: "agent", title: "Damaged", lastUpdatedAt: nil)
-        try await history.store.keep(
-            chats: [listed],
-            projectID: "agent",
-            of: Self.lumi,
-            at: TestHistory.now
-        )
-        #expect(try await participants("c", in: history) == nil)
-        try await importChat(into: history)
-        #expect(try await participants("c", in: history) == ["agent"])
-        try await pull([chat("c", [message("a")])], into: history)
-        try await importChat(into: history)
-        #expect(try await participants("c", in: history) == ["agent", "other"])
-    }
-
-    /// Imports a chat with one message that is kept here alone.
-    private func importChat(into history: TestHistory) async throws {
-        let kinds: [HistoryArchive.Line.Kind] = [.archive, .host, .chat, .message]
-        let lines = kinds.map { kind -> HistoryArchive.Line in
-            var line = HistoryArchive.Line(kind)
-            switch kind {
-            case .archive: line.version = HistoryArchive.version
-            case .host: (line.id, line.name, line.family) = (Self.lumi.id, Self.lumi.name, Self.lumi.family)
-            case .chat: (line.id, line.participants) = ("c", ["agent"])
-            default: (line.id, line.role, line.text, line.number, line.kept) = ("b", "user", "text of b", 1, true)
-            }
-            return line
-        }
-        _ = try await history.store.importArchive(at: TestHistory.now) {
-            var rest = lines[...]
-            return { rest.popFirst() }
-        }
-    }
-
     @Test("A pulled chat stays though its project is gone here; one of another host goes with its project")
     func goneProject() async throws {
         let history = try TestHistory()

@@ -52,6 +52,8 @@ struct EditingPromptReader: PromptReader {
     let editor: LineEditor
     /// nil if prompts are not kept.
     let history: PromptHistoryFile?
+    /// What is said after Ctrl-C in an empty line.
+    let hint: String
 
     func next(_ text: String?) async throws -> String? {
         var text = text
@@ -69,7 +71,7 @@ struct EditingPromptReader: PromptReader {
                     text = typed
                 }
             case .dropped(let wasEmpty):
-                if wasEmpty { context.stderr.write("(Ctrl-D or /quit ends the chat)\n") }
+                if wasEmpty { context.stderr.write(hint + "\n") }
                 text = nil
             }
         }
@@ -125,9 +127,12 @@ extension CommandContext {
 
     /// The reader that suits the terminal, and the context for what is done between two prompts.
     ///
-    /// - Parameter keepsHistory: Whether prompts are kept for later sessions.
+    /// - Parameters:
+    ///   - keepsHistory: Whether prompts are kept for later sessions.
+    ///   - hint: What is said after Ctrl-C in an empty line.
     func promptReader(
         keepsHistory: Bool,
+        hint: String = "(Ctrl-D or /quit ends the chat)",
         completer: LineEditor.Completer?
     ) -> (reader: any PromptReader, context: CommandContext) {
         guard canAsk, editsLines, environment["TERM"] != "dumb" else {
@@ -151,7 +156,7 @@ extension CommandContext {
         context.stdin = ReleasedInput(input: stdin, editor: editor)
         context.isInFront = { editor.isInFront }
         context.withoutEditor = { editor.released($0) }
-        return (EditingPromptReader(context: self, editor: editor, history: history), context)
+        return (EditingPromptReader(context: self, editor: editor, history: history, hint: hint), context)
     }
 
     /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and

@@ -13,7 +13,6 @@ enum CommandRunner {
         } catch {
             return Output(context: context, format: format).status(after: error)
         }
-        if let notice = words.notice, format == .text { context.stderr.write("\(notice)\n") }
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
             if var asyncCommand = command as? any AsyncParsableCommand {

@@ -219,10 +219,10 @@ struct DoctorLANTests {
             wait_for_line '"challenge"' $LAN/host.out
             sed -n 's/.*"code":"\\([0-9]*\\)".*/\\1/p' $LAN/host.out | head -n 1 |
                 on desk "$PAIRTOOL" pair --url http://10.77.0.1:7878 --code-stdin --require verified >&2 || fail "not paired"
-            examine desk Studio
+            examine desk --host Studio
             device=$(on studio "$PAIRTOOL" host devices -q)
             on studio "$PAIRTOOL" host revoke "$device" >&2
-            again examine desk Studio
+            again examine desk --host Studio
             kill -TERM $host
             wait $host
             again examine desk

@@ -23,17 +23,10 @@ struct DoctorCommand: AsyncParsableCommand {
     )
 
     @Option(
-        name: .customLong("host"),
         help: "Check this paired host only, by name or id prefix. Default: all.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
-    var named: String?
-
-    /// The host as a plain argument: the old form of `--host`.
-    @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
-    var unnamed: String?
-
-    private var host: String? { named ?? unnamed }
+    var host: String?
 
     @Option(
         help: """

@@ -69,20 +69,16 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     @Option(help: "Do not allow this any more (repeatable).")
     var remove: [PermissionArgument] = []
 
-    /// The old name of `--permission`.
-    @Option(parsing: .upToNextOption, help: .hidden)
-    var set: [PermissionArgument] = []
-
     @Flag(help: "Allow reading only.")
     var readOnly = false
 
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if readOnly, !(allowed + set).isEmpty {
+        if readOnly, !allowed.isEmpty {
             throw ValidationError("--read-only and --permission cannot be used together.")
         }
-        if readOnly || !(allowed + set).isEmpty, !(add + remove).isEmpty {
+        if readOnly || !allowed.isEmpty, !(add + remove).isEmpty {
             throw ValidationError("--add and --remove cannot be used with --permission or --read-only.")
         }
     }
@@ -90,7 +86,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         var device = try await output.adminDevice(device)
-        let wanted = (allowed + set).map(\.permission)
+        let wanted = allowed.map(\.permission)
         if readOnly || !(wanted + (add + remove).map(\.permission)).isEmpty {
             var request = AdminRequest(.permissions)
             request.device = device.id

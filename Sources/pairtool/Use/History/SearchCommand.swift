@@ -30,8 +30,7 @@ struct SearchCommand: AsyncParsableCommand {
     )
     var host: String?
 
-    /// What happens without `--host` anyway. Other commands have it, so it is accepted.
-    @Flag(help: .hidden)
+    @Flag(help: "Search the chats of all hosts, as without --host.")
     var allHosts = false
 
     @Option(help: "Only chats of this project, by name, path or id prefix.")

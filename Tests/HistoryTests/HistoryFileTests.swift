@@ -216,11 +216,9 @@ struct HistoryFileTests {
             let bytes = (try? Data(contentsOf: URL(filePath: file))) ?? Data()
             #expect(!String(decoding: bytes, as: UTF8.self).contains("marmalade"))
         }
-        try await history.store.clear(hostIDs: [TestHistory.other.id], at: TestHistory.now)
+        try await history.store.clear(hostIDs: [TestHistory.other.id])
         #expect(try await history.store.hosts().isEmpty)
-        #expect(try await history.store.clearedAt(hostID: TestHistory.other.id) == TestHistory.now)
         try await history.store.forget(hostID: TestHistory.other.id)
-        #expect(try await history.store.clearedAt(hostID: TestHistory.other.id) == nil)
     }
 
     @Test("A backup is a whole history that only its owner can read, and replaces nothing")

@@ -109,25 +109,6 @@ import Testing
         #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == 7)
     }
 
-    @Test("What an earlier version had copied to the history is replaced, and its turns are not doubled")
-    func copies() async throws {
-        let history = try TestHistory()
-        try await history.store.keep(
-            messages: [CompanionMessage(id: "a", role: .assistant, text: "a [picture]", createdAt: nil)],
-            offset: 0,
-            isEnd: true,
-            chatID: "c",
-            of: Self.lumi,
-            at: TestHistory.now
-        )
-        _ = try await history.store.keepPrompt("text of b", chatID: "c", of: Self.lumi, at: TestHistory.now)
-        try await pull([chat("c", [message("a", picture: [1])])], into: history)
-        try await add(chat("c", [message("b", at: 10)]), to: history)
-        let page = try await history.store.messages(hostID: Self.lumi.id, chatID: "c", cursor: 0, limit: 9)
-        #expect(page?.value.messages.elements.map(\.text) == ["text of a [picture]", "text of b"])
-        #expect(try await history.found("text").sorted() == ["a", "b"])
-    }
-
     @Test("No limit removes what is kept here alone; the limits hold for what can be pulled again")
     func limits() async throws {
         let history = try TestHistory()
@@ -156,11 +137,11 @@ import Testing
         try await add(chat("own", [message("b")]), to: history)
         #expect(try await history.store.status().keptChats == 1)
         let hosts = [TestHistory.host.id, Self.lumi.id]
-        #expect(try await history.store.clear(hostIDs: hosts + hosts, at: TestHistory.now) == 1)
+        #expect(try await history.store.clear(hostIDs: hosts + hosts) == 1)
         #expect(try await history.store.status().messages == 1)
         #expect(try await history.found("text") == ["b"])
         #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == nil)
-        #expect(try await history.store.clear(hostIDs: hosts, keptChats: true, at: TestHistory.now) == 0)
+        #expect(try await history.store.clear(hostIDs: hosts, keptChats: true) == 0)
         #expect(try await history.store.status().messages == 0)
         try await add(chat("own", [message("b")]), to: history)
         try await history.store.forget(hostID: Self.lumi.id)

@@ -54,7 +54,7 @@ func fill(_ path: String) async throws {
         try CompanionJSON.decoder().decode(Chat.self, from: Data(line))
     }
     let project = CompanionProject(id: "p", name: "garden", localPath: "/garden", lastUpdatedAt: now)
-    _ = try await store.keep(projects: [project], of: host, at: now)
+    try await store.keep(projects: [project], of: host, at: now)
     let listed = chats.map { CompanionChat(id: $0.id, projectId: "p", title: $0.title, lastUpdatedAt: now) }
     try await store.keep(chats: listed, projectID: "p", of: host, at: now)
     for chat in chats {

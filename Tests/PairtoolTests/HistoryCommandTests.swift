@@ -124,6 +124,7 @@ import Testing
     func clearedLumi() async throws {
         try await Sandbox.with { user in
             let (store, _) = try user.pullSample()
+            #expect(await user.run("chats").status == 0)
             #expect(await user.run("search", "moon").status == 0)
             #expect(await user.run("history", "clear").out == "The history is empty.\n")
             #expect(await user.run("search", "moon").status == 3)

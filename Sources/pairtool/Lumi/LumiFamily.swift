@@ -103,14 +103,6 @@ struct LumiFamily: Family {
         }
     }
 
-    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
-        let store = LumiStore(data: context.paths.data, hostID: host.id)
-        guard let conversations = await LumiConversations(store, recorder) else { return }
-        // Even if they cannot be listed.
-        try await conversations.move()
-        try await recorder.list(conversations)
-    }
-
     func forget(_ host: PairedHost, context: CommandContext) throws {
         try LumiSessions.forget(host, context: context)
     }

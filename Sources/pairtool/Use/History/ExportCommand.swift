@@ -52,7 +52,6 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let screen = options.output
         try await screen.withHistory { history in
-            if let missing = await history.keepStored() { screen.warn(missing) }
             let hostID: String? = if let host { try await history.store.host(host).id } else { nil }
             let chats = try choose(try await history.store.allChats(hostID: hostID))
             if let output {

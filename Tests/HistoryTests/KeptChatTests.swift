@@ -162,24 +162,4 @@ import Testing
             texts == ["text of 1", "text of 2 [picture]", "text of 3 [picture]", "text of 4 [broken off]"]
         )
     }
-
-    @Test("A database of the first version is brought up to date with what it has")
-    func firstVersion() async throws {
-        let queue = try DatabaseQueue()
-        try await queue.writeWithoutTransaction { database in
-            try HistorySchema.migrate(database, steps: [HistorySchema.steps[0]])
-            try database.execute(
-                sql: """
-                    INSERT INTO host (id, name, family) VALUES ('h', 'Lumi', 'lumi');
-                    INSERT INTO chat (host, id, project, title, position) VALUES (1, 'c', 'p', 'Tides', 0);
-                    INSERT INTO message (chat, number, id, role, text, seenAt) VALUES (1, 0, 'm', 'user', 'Why?', 0);
-                    """
-            )
-            try HistorySchema.migrate(database)
-            let row = try #require(try Row.fetchOne(database, sql: "SELECT * FROM message"))
-            #expect((row["text"] as String) == "Why?")
-            #expect(!(row["isKept"] as Bool))
-            #expect((row["author"] as String?) == nil)
-        }
-    }
 }

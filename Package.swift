@@ -12,7 +12,6 @@ let strict: [SwiftSetting] = [
 let systemLibraries: [Target] =
     [
         "CAvahi", "CAvahiCore", "CCMarkGFM", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
-        "CGif",
         "CSodium", "CXCB",
     ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
         // Its headers are where only pkg-config knows.
@@ -53,7 +52,7 @@ let modules: [Target] = [
     .target(
         name: "QRCodec",
         dependencies: [
-            "CConfinement", "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar",
+            "CConfinement", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar",
         ],
         // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -197,6 +196,7 @@ let tests: [Target] = [
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
     .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: strict),
+    .target(name: "PNGFiles", path: "Tests/PNGFiles", swiftSettings: strict),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -221,7 +221,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "QRCodecTests",
-        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec", "SeededNumbers"],
+        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "PNGFiles", "QRCodec", "SeededNumbers"],
         // They draw photographs, pixel by pixel: unoptimised, most of their time.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))],
         linkerSettings: [.linkedLibrary("heif")]
@@ -310,7 +310,7 @@ let tests: [Target] = [
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
             "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "QRCodec", "TerminalScreen",
+            "PNGFiles", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

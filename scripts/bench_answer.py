@@ -1,7 +1,6 @@
 """How soon a terminal shows what an agent writes; see scripts/bench."""
 import fcntl
 import itertools
-import json
 import os
 import pty
 import random
@@ -43,7 +42,7 @@ def started(command: list, environment: dict) -> tuple[int, int]:
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        environment = environment | {"TERM": "xterm-256color", "COLORFGBG": "15;0"}
+        environment = environment | {"TERM": "xterm-256color"}
         os.execvpe(command[0], command, environment)
     return child, terminal
 
@@ -73,14 +72,7 @@ def rendered(work: Path, row) -> None:
     work.mkdir()
     environment = bench_history.environment(work)
     bench_history.pair(work)
-    with open(work / "archive", "w", encoding="utf-8") as archive:
-        lines = [{"type": "archive", "version": 1}, {"type": "host", "id": bench_history.HOST, "name": "Studio", "family": "copilotforge"},
-                 {"type": "project", "id": "p", "name": "garden", "localPath": "/garden"}]
-        for name, text in answers().items():
-            lines.append({"type": "chat", "id": name, "projectId": "p", "title": name})
-            lines.append({"type": "message", "id": f"m-{name}", "number": 0, "role": "assistant", "text": text})
-        archive.writelines(json.dumps(line) + "\n" for line in lines)
-    subprocess.run([bench_companion.TOOL, "import", work / "archive"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    bench_history.keep(work, ((name, name, ["show it", text]) for name, text in answers().items()))
     for name in answers():
         def run(*command) -> tuple[float, bytes]:
             begin = time.perf_counter()
@@ -118,7 +110,7 @@ def times(source: Path, terminal: int):
 
 
 def wait(terminal: int, seconds: float) -> None:
-    """Reads what is shown meanwhile, and answers what the terminal is asked."""
+    """Reads what is shown meanwhile."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         if select.select([terminal], [], [], left)[0]:
@@ -128,9 +120,6 @@ def wait(terminal: int, seconds: float) -> None:
 def shown(terminal: int) -> bytes:
     """What is shown next; nothing at the end."""
     try:
-        text = os.read(terminal, 65536)
+        return os.read(terminal, 65536)
     except OSError:
         return b""
-    if b"\x1b[c" in text:
-        os.write(terminal, b"\x1b]11;rgb:0/0/0\x1b\\\x1b[?6c")
-    return text

@@ -1,4 +1,5 @@
 """1,000,000 messages in 10,000 chats: pairtool beside sqlite3 and llm (PyPI). See scripts/bench."""
+import itertools
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+WRITER = ROOT / ".build/release/history-writer"
 CHATS, EACH = 10_000, 100
 RUNS = 11
 WORD, PHRASE = "certificate", "plain HTTP"
@@ -41,24 +43,25 @@ def texts():
         yield " ".join(words[start:start + count])
 
 
-def fill(work: Path, tool: Path, env: dict) -> None:
-    """Writes the texts, and imports them as one host's chats."""
-    def line(**keys):
-        return json.dumps(keys) + "\n"
+def fill(work: Path) -> None:
+    """Writes the texts, and keeps them as one host's chats."""
+    def chats():
+        with open(work / "texts", "w", encoding="utf-8") as plain:
+            messages = texts()
+            for number in range(CHATS):
+                part = list(itertools.islice(messages, EACH))
+                plain.writelines(text + "\n" for text in part)
+                yield f"chat-{number:05}", part[0][:40], part
 
-    with open(work / "texts", "w", encoding="utf-8") as plain, open(work / "archive", "w", encoding="utf-8") as archive:
-        archive.write(line(type="archive", version=1))
-        archive.write(line(type="host", id=HOST, name="Studio", family="copilotforge"))
-        archive.write(line(type="project", id="p", name="garden", localPath="/garden"))
-        for number, text in enumerate(texts()):
-            chat, place = divmod(number, EACH)
-            if place == 0:
-                archive.write(line(type="chat", id=f"chat-{chat:05}", projectId="p", title=text[:40]))
-            role = "assistant" if place % 2 else "user"
-            archive.write(line(type="message", id=f"m-{number:07}", number=place, role=role, text=text))
-            plain.write(text + "\n")
-    subprocess.run([tool, "import", work / "archive"], env=env, check=True, stdout=subprocess.DEVNULL)
+    keep(work, chats())
     pair(work)
+
+
+def keep(work: Path, chats) -> None:
+    """Writes chats to the history: an id, a title, and the texts of prompts and answers."""
+    with open(work / "chats", "w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps({"id": name, "title": title, "messages": messages}) + "\n" for name, title, messages in chats)
+    subprocess.run([WRITER, work / "state/pairtool/history.db", "fill", work / "chats"], check=True, stdout=subprocess.DEVNULL)
 
 
 def environment(work: Path) -> dict:
@@ -88,7 +91,7 @@ def median(command: list, env: dict) -> float:
 
 def history(work: Path, row, tool: Path) -> None:
     env = environment(work)
-    fill(work, tool, env)
+    fill(work)
     file = work / "state/pairtool/history.db"
     database = sqlite3.connect(file)
     index = database.execute("SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'messageText%'").fetchone()[0]

@@ -44,8 +44,6 @@ def run(command, typed):
         if not part:
             break
         shown += part
-        if b"\x1b]11;?" in part:
-            os.write(terminal, b"\x1b]11;rgb:0d0d/1111/1717\x1b\\\x1b[?6c")
         while reads < min(shown.count(READS), len(typed)):
             os.write(terminal, typed[reads].encode() + b"\r")
             reads += 1

@@ -26,10 +26,7 @@ package struct Clipboard: Sendable {
     }
 
     /// The picture types that are read, the usual one first.
-    private static let pictureTypes = [
-        "image/png", "image/jpeg", "image/webp", "image/bmp", "image/gif", "image/heic", "image/heif",
-        "image/x-portable-anymap", "image/x-portable-pixmap", "image/x-portable-graymap",
-    ]
+    private static let pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"]
     private static let textTypes = ["text/plain;charset=utf-8", "UTF8_STRING", "text/plain", "STRING", "TEXT"]
     /// A program whose copy the clipboard is may hang.
     private static let patience = Duration.seconds(10)

@@ -25,13 +25,20 @@ package enum Advice: String, Sendable, CaseIterable {
         mDNS does not pass VPNs and routers: name a host behind one by its address: pairtool pair --url \
         http://ADDRESS:7878
         """
-    case allowMDNS = """
-        Let mDNS through: sudo ufw allow 5353/udp, sudo firewall-cmd --add-service=mdns, or a rule of yours \
-        that accepts UDP port 5353
+    case openUFW = """
+        Let mDNS and a host on this machine through: sudo ufw allow 5353/udp && sudo ufw allow 7878:7879/tcp
         """
-    case asRoot = "Check the rules as root: sudo pairtool doctor"
-    case installFirewallTool = "Install nft to list the rules: sudo apt install nftables"
-    case findFilter = "Allow UDP port 5353 in this machine's firewall. To find the rule: sudo pairtool doctor"
+    case openFirewalld = """
+        Let mDNS and a host on this machine through: sudo firewall-cmd --permanent --add-service=mdns \
+        --add-port=7878-7879/tcp && sudo firewall-cmd --reload
+        """
+    case openNFT = """
+        Let mDNS and a host on this machine through, with the names of your table and chain: sudo nft 'insert rule \
+        inet filter input udp dport 5353 accept; insert rule inet filter input tcp dport 7878-7879 accept'
+        """
+    case findFilter = """
+        Allow UDP port 5353 in this machine's firewall. To see which one is active, and how: pairtool doctor
+        """
     case passMulticast = """
         See that the network passes multicast (guest networks and Wi-Fi isolation do not), or name the host \
         by its address: pairtool pair --url http://ADDRESS:7878

@@ -32,9 +32,31 @@ package struct Finding: Encodable, Sendable, Hashable {
     /// May contain text from a peer; sanitised when shown. Never contains a secret.
     package var evidence: String
     package var advice: String?
+    /// The advice before names were filled in; says which fault was found, and names nobody.
+    package var template: Advice?
+
+    private enum CodingKeys: CodingKey {
+        case check, subject, verdict, evidence, advice
+    }
+
+    private init(
+        _ check: CheckName,
+        about subject: String?,
+        _ verdict: Verdict,
+        _ evidence: String,
+        _ advice: Advice? = nil,
+        _ values: [String: String] = [:]
+    ) {
+        self.check = check
+        self.subject = subject
+        self.verdict = verdict
+        self.evidence = evidence
+        self.advice = advice?.text(values)
+        template = advice
+    }
 
     static func ok(_ check: CheckName, about subject: String? = nil, _ evidence: String) -> Finding {
-        Finding(check: check, subject: subject, verdict: .ok, evidence: evidence)
+        Finding(check, about: subject, .ok, evidence)
     }
 
     static func note(
@@ -44,7 +66,7 @@ package struct Finding: Encodable, Sendable, Hashable {
         _ advice: Advice,
         _ values: [String: String] = [:]
     ) -> Finding {
-        Finding(check: check, subject: subject, verdict: .note, evidence: evidence, advice: advice.text(values))
+        Finding(check, about: subject, .note, evidence, advice, values)
     }
 
     static func warning(
@@ -54,7 +76,7 @@ package struct Finding: Encodable, Sendable, Hashable {
         _ advice: Advice,
         _ values: [String: String] = [:]
     ) -> Finding {
-        Finding(check: check, subject: subject, verdict: .warning, evidence: evidence, advice: advice.text(values))
+        Finding(check, about: subject, .warning, evidence, advice, values)
     }
 
     static func problem(
@@ -64,7 +86,7 @@ package struct Finding: Encodable, Sendable, Hashable {
         _ advice: Advice,
         _ values: [String: String] = [:]
     ) -> Finding {
-        Finding(check: check, subject: subject, verdict: .problem, evidence: evidence, advice: advice.text(values))
+        Finding(check, about: subject, .problem, evidence, advice, values)
     }
 
     static func skipped(
@@ -73,6 +95,6 @@ package struct Finding: Encodable, Sendable, Hashable {
         _ evidence: String,
         _ advice: Advice? = nil
     ) -> Finding {
-        Finding(check: check, subject: subject, verdict: .skipped, evidence: evidence, advice: advice?.text([:]))
+        Finding(check, about: subject, .skipped, evidence, advice)
     }
 }

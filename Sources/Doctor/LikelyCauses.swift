@@ -9,7 +9,7 @@ package enum LikelyCauses {
     /// - Returns: Up to three causes, the most likely first, each on a line with advice.
     package static func find(interface: String?) async throws -> [String] {
         let checks: [any DoctorCheck] = [
-            InterfaceCheck(only: interface), PortCheck(), FirewallCheck(only: interface),
+            InterfaceCheck(only: interface), PortCheck(),
             MulticastCheck(only: interface, limit: .milliseconds(600)),
         ]
         return rank(try await CheckRunner(checks: checks, limit: limit).run())

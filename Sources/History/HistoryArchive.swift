@@ -5,15 +5,10 @@ package import FoundationEssentials
 package enum HistoryArchive {
     /// The version of the format.
     package static let version = 1
-    /// The most bytes of one of its lines.
-    package static let lineLimit = 64 << 20
-
-    /// Returns the next line; nil at the end.
-    package typealias Reader = () throws -> Line?
 
     /// A line. Which fields it has depends on its type.
-    package struct Line: Codable, Sendable, Hashable {
-        package enum Kind: String, Codable, Sendable {
+    package struct Line: Encodable, Sendable, Hashable {
+        package enum Kind: String, Encodable, Sendable {
             /// The first line.
             case archive
             case host, project, chat, message, tool

@@ -3,7 +3,7 @@
 package struct HistoryError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case newer, damaged, unsafe, unavailable, exists, badArchive, forgotten
+            case newer, damaged, unsafe, unavailable, exists, forgotten
         }
 
         private let value: Value
@@ -20,8 +20,6 @@ package struct HistoryError: Error, Sendable, CustomStringConvertible {
         package static let unavailable = Code(.unavailable)
         /// A file is in the place of a backup.
         package static let exists = Code(.exists)
-        /// What should be imported is not what `pairtool export --format json` writes.
-        package static let badArchive = Code(.badArchive)
         /// The host was forgotten on this machine, and what its pairing says is not written down any more.
         package static let forgotten = Code(.forgotten)
 

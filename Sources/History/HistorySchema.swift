@@ -1,38 +1,38 @@
 import GRDB
 
-/// The tables, and how those of earlier versions become today's.
+/// The tables.
 ///
 /// Ids and texts of hosts are compared byte by byte (SQLite's collation BINARY). `key` is ours, `id` is the host's own.
 /// Times are milliseconds since 1970.
 enum HistorySchema {
-    /// Each step takes the database from one version to the next. A step that was released never changes.
-    static let steps: [String] = [first, second, third]
+    /// The version of the format. GRDB's migrator is not used: it lets two processes make the same new database at once.
+    private static let version = 1
 
-    /// Brings the database to the newest version.
+    /// Makes the tables in a new database.
     ///
     /// - Throws: ``HistoryError/Code/newer``.
-    static func migrate(_ database: Database, steps: [String] = steps) throws {
-        func version() throws -> Int { try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
-        let found = try version()
-        guard found <= steps.count else {
+    static func prepare(_ database: Database) throws {
+        func found() throws -> Int { try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
+        let number = try found()
+        guard number <= version else {
             throw HistoryError(
                 .newer,
-                "the history was written by a later pairtool (version \(found) of its format; this one knows \(steps.count))",
+                "the history was written by a later pairtool (version \(number) of its format; this one knows \(version))",
                 remedy: "update pairtool"
             )
         }
-        guard found < steps.count else { return }
+        guard number == 0 else { return }
         try database.inTransaction(.immediate) {
             // Another process may have done it while this one waited.
-            for index in try version()..<max(steps.count, try version()) {
-                try database.execute(sql: steps[index])
-                try database.execute(sql: "PRAGMA user_version = \(index + 1)")
+            if try found() == 0 {
+                try database.execute(sql: tables)
+                try database.execute(sql: "PRAGMA user_version = \(version)")
             }
             return .commit
         }
     }
 
-    private static let first = """
+    private static let tables = """
         CREATE TABLE host (
             key INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
@@ -68,6 +68,13 @@ enum HistorySchema {
             -- When messages of it were read last.
             readAt INTEGER,
             goneAt INTEGER,
+            -- The ids of those who take part, with spaces between them.
+            participants TEXT,
+            createdAt INTEGER,
+            -- 1: something in it is kept here alone, so no limit removes it.
+            isKept INTEGER NOT NULL DEFAULT 0,
+            -- When the chat had changed last, by the host's clock, when its end was read.
+            readTo INTEGER,
             UNIQUE (host, id)
         );
         CREATE INDEX chatOfProject ON chat (host, project, position);
@@ -84,9 +91,17 @@ enum HistorySchema {
             interrupted INTEGER NOT NULL DEFAULT 0,
             -- 1: written down here during a turn, until the host's own message is read.
             isOwn INTEGER NOT NULL DEFAULT 0,
+            -- The participant who wrote it.
+            author TEXT,
+            -- 1: it is kept here alone.
+            isKept INTEGER NOT NULL DEFAULT 0,
             UNIQUE (chat, id)
         );
         CREATE INDEX messageOfChat ON message (chat, number);
+        CREATE TABLE picture (
+            message INTEGER PRIMARY KEY REFERENCES message (key) ON DELETE CASCADE,
+            data BLOB NOT NULL
+        );
         -- Tools that ran while a prompt was answered.
         CREATE TABLE tool (
             key INTEGER PRIMARY KEY,
@@ -104,30 +119,6 @@ enum HistorySchema {
         \(index("message", ["text"]))
         \(index("tool", ["name", "detail"]))
         \(index("chat", ["title"]))
-        """
-
-    /// Chats that are kept here alone, with who takes part and pictures.
-    private static let second = """
-        -- The ids of those who take part, with spaces between them.
-        ALTER TABLE chat ADD COLUMN participants TEXT;
-        ALTER TABLE chat ADD COLUMN createdAt INTEGER;
-        -- 1: something in it is kept here alone, so no limit removes it.
-        ALTER TABLE chat ADD COLUMN isKept INTEGER NOT NULL DEFAULT 0;
-        -- The participant who wrote it.
-        ALTER TABLE message ADD COLUMN author TEXT;
-        -- 1: it is kept here alone.
-        ALTER TABLE message ADD COLUMN isKept INTEGER NOT NULL DEFAULT 0;
-        CREATE TABLE picture (
-            message INTEGER PRIMARY KEY REFERENCES message (key) ON DELETE CASCADE,
-            data BLOB NOT NULL
-        );
-        """
-
-    /// Which chats have changed since they were read.
-    private static let third = """
-        -- When the chat had changed last, by the host's clock, when its end was read.
-        ALTER TABLE chat ADD COLUMN readTo INTEGER;
-        UPDATE chat SET readTo = updatedAt WHERE readAt IS NOT NULL;
         """
 
     /// A full-text index over columns of a table, which keeps no copy of the texts, and triggers that keep it in step.

@@ -229,8 +229,6 @@ private struct KeptChatWriter {
                 arguments: [chat.title.storable, chat.projectID, KeptChat.stored(chat.participants), key]
             )
         }
-        // What earlier versions wrote down during turns is among the messages.
-        try database.execute(sql: "DELETE FROM message WHERE chat = ? AND isOwn = 1", arguments: [key])
         let stored = try Row.fetchAll(
             database,
             sql: "SELECT key, id, createdAt, isKept FROM message WHERE chat = ? ORDER BY number, key",

@@ -6,22 +6,13 @@ import GRDB
 /// that has just been started may list nothing yet.
 extension HistoryStore {
     /// Takes a host's list of projects.
-    ///
-    /// - Parameter unlessListed: Whether a list that is there already stays instead. Default: it is replaced.
-    /// - Returns: Whether the list was taken.
-    @discardableResult
     package func keep(
         projects: [CompanionProject],
-        unlessListed: Bool = false,
         of host: HistoryHost,
         at now: Date
-    ) async throws(HistoryError) -> Bool {
+    ) async throws(HistoryError) {
         try await write { database in
             let key = try Self.key(of: host, in: database)
-            if unlessListed {
-                let sql = "SELECT listedAt FROM host WHERE key = ?"
-                guard try Int64.fetchOne(database, sql: sql, arguments: [key]) == nil else { return false }
-            }
             let rows = projects.unique(by: \.id)
             try Self.replace(
                 rows,
@@ -37,7 +28,6 @@ extension HistoryStore {
                 sql: "UPDATE host SET listedAt = ? WHERE key = ?",
                 arguments: [now.milliseconds, key]
             )
-            return true
         }
     }
 

@@ -15,13 +15,11 @@ extension HistoryStore {
     ///     as nil.
     ///   - after: The id of the message before the first, if it was just read; nil if that is not known.
     ///   - isEnd: Whether the page has the chat's last message.
-    ///   - replacesOwn: Whether what was written down here during turns is on the page or before it. Always at the end.
     package func keep(
         messages: [CompanionMessage],
         offset: Int?,
         after: String? = nil,
         isEnd: Bool,
-        replacesOwn: Bool = false,
         chatID: String,
         of host: HistoryHost,
         at now: Date
@@ -35,7 +33,7 @@ extension HistoryStore {
                 after: after,
                 isEnd: isEnd
             )
-            if isEnd || replacesOwn { try page.replaceOwn() }
+            if isEnd { try page.replaceOwn() }
             try database.execute(
                 sql: "UPDATE chat SET readAt = ?, goneAt = NULL, readTo = iif(?, updatedAt, readTo) WHERE key = ?",
                 arguments: [now.milliseconds, isEnd, chat]

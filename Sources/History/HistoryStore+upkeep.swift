@@ -68,8 +68,8 @@ extension HistoryStore {
         let isKnown = try await write { database in
             if let pairedAt { try Self.setNote("forgotten " + hostID, pairedAt.milliseconds, in: database) }
             try database.execute(
-                sql: "DELETE FROM note WHERE name IN (?, ?, ?)",
-                arguments: ["taken " + hostID, "cleared " + hostID, "pulled " + hostID]
+                sql: "DELETE FROM note WHERE name IN (?, ?)",
+                arguments: ["taken " + hostID, "pulled " + hostID]
             )
             try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
             return database.changesCount > 0
@@ -84,8 +84,7 @@ extension HistoryStore {
     @discardableResult
     package func clear(
         hostIDs: [String],
-        keptChats: Bool = false,
-        at now: Date
+        keptChats: Bool = false
     ) async throws(HistoryError) -> Int {
         let stayed = try await write { database in
             var stayed: Set<Int64> = []
@@ -107,20 +106,12 @@ extension HistoryStore {
                     )
                 }
                 stayed.formUnion(kept)
-                try Self.setNote("cleared " + id, now.milliseconds, in: database)
                 try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["pulled " + id])
             }
             return stayed.count
         }
         try await shrink()
         return stayed
-    }
-
-    /// When the user removed what is kept of a host; nil if never.
-    package func clearedAt(hostID: String) async throws(HistoryError) -> Date? {
-        try await read { database in
-            try Self.note("cleared " + hostID, in: database).map(Date.init(milliseconds:))
-        }
     }
 
     /// Moves the files of a history that cannot be opened away, beside those that were moved before.

@@ -25,7 +25,7 @@ package final class HistoryStore: Sendable {
         try Self.prepareFiles(path)
         do {
             queue = try Self.queue(path)
-            try queue.writeWithoutTransaction { try HistorySchema.migrate($0) }
+            try queue.writeWithoutTransaction { try HistorySchema.prepare($0) }
         } catch {
             throw Self.failure(error, path: path, "cannot be opened")
         }

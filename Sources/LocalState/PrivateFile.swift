@@ -110,28 +110,12 @@ package enum PrivateFile {
         }
     }
 
-    /// Opens a file without a name, for reading and writing: it is gone when it is closed.
-    package static func unnamed(in directory: String) throws(Failure) -> Int32 {
-        try makeDirectory(directory)
-        let (descriptor, path) = try temporaryFile(in: directory)
-        unlink(path)
-        return descriptor
-    }
-
     private static func temporaryFile(in directory: String) throws(Failure) -> (descriptor: Int32, path: [CChar]) {
         var path = Array("\(directory)/.tmp-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { throw Failure(directory, systemMessage()) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return (descriptor, path)
-    }
-
-    /// Writes to a descriptor.
-    ///
-    /// - Parameter name: What errors call the file.
-    package static func write(_ bytes: [UInt8], to descriptor: Int32, named name: String) throws(Failure) {
-        let isWritten = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
-        guard isWritten else { throw Failure(name, systemMessage()) }
     }
 
     /// The directory of a file: `.` for a bare name.

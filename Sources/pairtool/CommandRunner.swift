@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionWire
-import LocalState
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {
@@ -14,7 +13,6 @@ enum CommandRunner {
         } catch {
             return Output(context: context, format: format).status(after: error)
         }
-        if let notice = words.notice, format == .text { context.stderr.write("\(notice)\n") }
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
             if var asyncCommand = command as? any AsyncParsableCommand {
@@ -26,15 +24,7 @@ enum CommandRunner {
         } catch {
             let output = Output(context: context, format: format == .json ? .json : .text)
             if let status = parserOutcome(error, words, output) { return status }
-            let status = output.status(after: error)
-            if status != .interrupted {
-                let code = (error as? ExitRequest) == nil ? CommandError(describing: error).code : "-"
-                let path = words.helpPath.joined(separator: ".")
-                let event = ActivityLog.Event.failure(command: path, status: status.rawValue, code: code)
-                let entry = ActivityLog.Entry(at: context.now(), event: event)
-                try? await BlockingCall.run { ActivityLog(context).add([entry]) }
-            }
-            return status
+            return output.status(after: error)
         }
     }
 
@@ -51,8 +41,7 @@ enum CommandRunner {
     private static func parserOutcome(_ error: any Error, _ words: CommandWords, _ output: Output) -> ExitStatus? {
         switch Pairtool.exitCode(for: error) {
         case .success:
-            let message = Pairtool.fullMessage(for: error)
-            let text = CompletionScript.readable(HelpText.readable(message))
+            let text = CompletionScript.readable(Pairtool.fullMessage(for: error))
             if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:

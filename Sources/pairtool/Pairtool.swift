@@ -20,7 +20,7 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Find and pair",
                 subcommands: [
                     DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, AutoCommand.self,
-                    HostsCommand.self, DoctorCommand.self, DiagnosticsCommand.self,
+                    HostsCommand.self, DoctorCommand.self,
                 ]
             ),
             CommandGroup(
@@ -36,7 +36,7 @@ struct Pairtool: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "History",
-                subcommands: [SearchCommand.self, ExportCommand.self, ImportCommand.self, HistoryCommand.self]
+                subcommands: [SearchCommand.self, ExportCommand.self, HistoryCommand.self]
             ),
             CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
             CommandGroup(

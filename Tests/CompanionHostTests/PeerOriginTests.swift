@@ -110,7 +110,7 @@ private struct LoopbackListener: ~Copyable {
     let port: UInt16
 
     init() throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
@@ -120,7 +120,11 @@ private struct LoopbackListener: ~Copyable {
                 bind(descriptor, $0, size) == 0 && listen(descriptor, 4) == 0 && getsockname(descriptor, $0, &size) == 0
             }
         }
-        guard isListening else { throw TestFailure("listen: \(errno)") }
+        guard isListening else {
+            defer { close(descriptor) }
+            throw TestFailure("listen: \(errno)")
+        }
+        self.descriptor = descriptor
         port = UInt16(bigEndian: address.sin_port)
     }
 

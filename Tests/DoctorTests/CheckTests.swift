@@ -73,10 +73,10 @@ import Testing
 
     @Test("Problems come first among the likeliest causes, containers not at all, and there are three")
     func causes() {
-        let problem = Finding.problem(.firewall, "rule", .allowMDNS)
+        let problem = Finding.problem(.port, "taken", .endPortOwner)
         let mute = Finding.warning(.multicast, about: "eth0", "nobody", .passMulticast)
         let container = Finding.note(.interfaces, "docker0", .chooseInterface)
-        #expect(LikelyCauses.rank([container, mute, problem]).map(\.check) == [.firewall, .adverts, .multicast])
+        #expect(LikelyCauses.rank([container, mute, problem]).map(\.check) == [.port, .adverts, .multicast])
         #expect(LikelyCauses.rank([]).map(\.check) == [.adverts, .multicast, .interfaces])
         #expect(LikelyCauses.rank([problem, problem, problem, problem]).count == 3)
     }

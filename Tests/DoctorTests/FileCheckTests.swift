@@ -102,8 +102,6 @@ import Testing
                 for: .ollama
             )
             try AICLIStore(data: data, hostID: Self.host).updateSessions { _ in }
-            // Of an earlier version.
-            try write(#"{"messages":[],"removed":0,"version":1}"#, to: "\(data)/aicli/\(Self.host)/chat-0.json")
             try LumiStore(data: data, hostID: Self.host).star(UUID(), true)
             _ = try HostCertificate(directory: data + "/host")
             try write("", to: data + "/host/host.sqlite")

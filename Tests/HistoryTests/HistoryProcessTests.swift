@@ -83,40 +83,6 @@ struct HistoryProcessTests {
         try await checkIntegrity(of: history)
     }
 
-    @Test("Killed while it imports, what it has imported is a whole beginning, and importing again adds the rest")
-    func killedInImport() async throws {
-        let history = try TestHistory()
-        let (archive, messages) = (history.directory + "/archive.jsonl", 1200)
-        var dice = Dice(seed: 2)
-        var cut = 0
-        let encoder = CompanionJSON.encoder()
-        let messageLines = try Self.messages(messages).map {
-            String(decoding: try encoder.encode($0), as: UTF8.self) + "\n"
-        }.joined()
-        for round in 0..<50 {
-            let head = Self.head(chat: "c\(round)")
-            let lines = head + Self.messages(messages)
-            let headLines = try head.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }.joined()
-            try Data((headLines + messageLines).utf8).write(to: URL(filePath: archive))
-            let writer = try Writer(history.path, "import", archive)
-            // All lines are read twice, first to check them.
-            _ = writer.read(lines.count / 100 + dice.roll(lines.count / 100))
-            for _ in 0..<dice.roll(2000) { sched_yield() }
-            writer.end()
-            let there = try await history.numbers(inChat: "c\(round)")
-            #expect(there == Array(0..<there.count))
-            if (1..<messages).contains(there.count) { cut += 1 }
-            let imported = try await history.store.importArchive(
-                at: TestHistory.now,
-                HistoryArchive.feed(lines)
-            )
-            #expect((imported.messages, imported.known) == (messages - there.count, there.count))
-            #expect(try await history.numbers(inChat: "c\(round)") == Array(0..<messages))
-        }
-        #expect(cut > 0, "no import was cut")
-        try await checkIntegrity(of: history)
-    }
-
     @Test("Killed while it removes what is old, only old messages are gone, and the next time removes the others")
     func killedInPrune() async throws {
         let history = try TestHistory()
@@ -164,23 +130,6 @@ struct HistoryProcessTests {
             #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
             for table in ["message", "tool", "chat"] {
                 try database.execute(sql: "INSERT INTO \(table)Text (\(table)Text) VALUES ('integrity-check')")
-            }
-        }
-    }
-
-    /// The lines of an archive before the messages of its one chat.
-    private static func head(chat: String) -> [HistoryArchive.Line] {
-        [
-            HistoryArchive.line(.archive) { $0.version = 1 },
-            HistoryArchive.line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) },
-            HistoryArchive.line(.chat) { ($0.id, $0.projectId, $0.title) = (chat, "p", "Plans") },
-        ]
-    }
-
-    private static func messages(_ count: Int) -> [HistoryArchive.Line] {
-        (0..<count).map { number in
-            HistoryArchive.line(.message) {
-                ($0.id, $0.role, $0.text, $0.number) = ("\(number)", "user", "water \(number)", number)
             }
         }
     }

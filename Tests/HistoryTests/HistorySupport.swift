@@ -2,16 +2,8 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 import Glibc
-import Synchronization
 
 @testable import History
-
-/// Counts calls.
-final class Counter: Sendable {
-    private let count = Atomic(0)
-
-    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
-}
 
 /// A history in a directory of its own, which goes with it.
 final class TestHistory {
@@ -102,21 +94,5 @@ final class TestHistory {
 
     func found(_ text: String, _ scope: SearchScope = SearchScope()) async throws -> [String] {
         try await store.search(SearchQuery(text), scope).map { $0.messageID ?? $0.chatID }
-    }
-}
-
-extension HistoryArchive {
-    static func line(_ kind: Line.Kind, _ change: (inout Line) -> Void) -> Line {
-        var line = Line(kind)
-        change(&line)
-        return line
-    }
-
-    /// Reads these lines, as an import does.
-    static func feed(_ lines: [Line]) -> @Sendable () throws -> Reader {
-        {
-            var rest = lines[...]
-            return { rest.popFirst() }
-        }
     }
 }

@@ -90,53 +90,6 @@ import Testing
         #expect(try await participants("c", in: history) == ["third"])
     }
 
-    @Test("What is kept here alone is shown again once it is imported, also in a chat that the host no longer has")
-    func imported() async throws {
-        let history = try TestHistory()
-        try await pull([chat("c", [message("a")])], into: history)
-        try await pull([], into: history)
-        #expect(try await ids("c", in: history) == nil)
-        try await importChat(into: history)
-        #expect(try await ids("c", in: history)?.last == "b")
-    }
-
-    @Test("A chat that was only listed has its participants once it is imported; others keep theirs")
-    func importedParticipants() async throws {
-        let history = try TestHistory()
-        let listed = CompanionChat(id: "c", projectId: "agent", title: "Damaged", lastUpdatedAt: nil)
-        try await history.store.keep(
-            chats: [listed],
-            projectID: "agent",
-            of: Self.lumi,
-            at: TestHistory.now
-        )
-        #expect(try await participants("c", in: history) == nil)
-        try await importChat(into: history)
-        #expect(try await participants("c", in: history) == ["agent"])
-        try await pull([chat("c", [message("a")])], into: history)
-        try await importChat(into: history)
-        #expect(try await participants("c", in: history) == ["agent", "other"])
-    }
-
-    /// Imports a chat with one message that is kept here alone.
-    private func importChat(into history: TestHistory) async throws {
-        let kinds: [HistoryArchive.Line.Kind] = [.archive, .host, .chat, .message]
-        let lines = kinds.map { kind -> HistoryArchive.Line in
-            var line = HistoryArchive.Line(kind)
-            switch kind {
-            case .archive: line.version = HistoryArchive.version
-            case .host: (line.id, line.name, line.family) = (Self.lumi.id, Self.lumi.name, Self.lumi.family)
-            case .chat: (line.id, line.participants) = ("c", ["agent"])
-            default: (line.id, line.role, line.text, line.number, line.kept) = ("b", "user", "text of b", 1, true)
-            }
-            return line
-        }
-        _ = try await history.store.importArchive(at: TestHistory.now) {
-            var rest = lines[...]
-            return { rest.popFirst() }
-        }
-    }
-
     @Test("A pulled chat stays though its project is gone here; one of another host goes with its project")
     func goneProject() async throws {
         let history = try TestHistory()
@@ -154,25 +107,6 @@ import Testing
         #expect(try await ids("c", in: history) == ["a"])
         // Nothing of what was pulled was removed.
         #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == 7)
-    }
-
-    @Test("What an earlier version had copied to the history is replaced, and its turns are not doubled")
-    func copies() async throws {
-        let history = try TestHistory()
-        try await history.store.keep(
-            messages: [CompanionMessage(id: "a", role: .assistant, text: "a [picture]", createdAt: nil)],
-            offset: 0,
-            isEnd: true,
-            chatID: "c",
-            of: Self.lumi,
-            at: TestHistory.now
-        )
-        _ = try await history.store.keepPrompt("text of b", chatID: "c", of: Self.lumi, at: TestHistory.now)
-        try await pull([chat("c", [message("a", picture: [1])])], into: history)
-        try await add(chat("c", [message("b", at: 10)]), to: history)
-        let page = try await history.store.messages(hostID: Self.lumi.id, chatID: "c", cursor: 0, limit: 9)
-        #expect(page?.value.messages.elements.map(\.text) == ["text of a [picture]", "text of b"])
-        #expect(try await history.found("text").sorted() == ["a", "b"])
     }
 
     @Test("No limit removes what is kept here alone; the limits hold for what can be pulled again")
@@ -203,11 +137,11 @@ import Testing
         try await add(chat("own", [message("b")]), to: history)
         #expect(try await history.store.status().keptChats == 1)
         let hosts = [TestHistory.host.id, Self.lumi.id]
-        #expect(try await history.store.clear(hostIDs: hosts + hosts, at: TestHistory.now) == 1)
+        #expect(try await history.store.clear(hostIDs: hosts + hosts) == 1)
         #expect(try await history.store.status().messages == 1)
         #expect(try await history.found("text") == ["b"])
         #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == nil)
-        #expect(try await history.store.clear(hostIDs: hosts, keptChats: true, at: TestHistory.now) == 0)
+        #expect(try await history.store.clear(hostIDs: hosts, keptChats: true) == 0)
         #expect(try await history.store.status().messages == 0)
         try await add(chat("own", [message("b")]), to: history)
         try await history.store.forget(hostID: Self.lumi.id)
@@ -227,25 +161,5 @@ import Testing
         #expect(
             texts == ["text of 1", "text of 2 [picture]", "text of 3 [picture]", "text of 4 [broken off]"]
         )
-    }
-
-    @Test("A database of the first version is brought up to date with what it has")
-    func firstVersion() async throws {
-        let queue = try DatabaseQueue()
-        try await queue.writeWithoutTransaction { database in
-            try HistorySchema.migrate(database, steps: [HistorySchema.steps[0]])
-            try database.execute(
-                sql: """
-                    INSERT INTO host (id, name, family) VALUES ('h', 'Lumi', 'lumi');
-                    INSERT INTO chat (host, id, project, title, position) VALUES (1, 'c', 'p', 'Tides', 0);
-                    INSERT INTO message (chat, number, id, role, text, seenAt) VALUES (1, 0, 'm', 'user', 'Why?', 0);
-                    """
-            )
-            try HistorySchema.migrate(database)
-            let row = try #require(try Row.fetchOne(database, sql: "SELECT * FROM message"))
-            #expect((row["text"] as String) == "Why?")
-            #expect(!(row["isKept"] as Bool))
-            #expect((row["author"] as String?) == nil)
-        }
     }
 }

@@ -3,13 +3,14 @@ import FoundationEssentials
 import Glibc
 import History
 
-/// Works on a history until it is killed, for tests.
+/// Works on a history until it is done or killed, for tests and benchmarks.
 ///
 ///     history-writer FILE write NAME COUNT    writes pages to the chat NAME
-///     history-writer FILE import ARCHIVE      imports what was exported
+///     history-writer FILE fill CHATS          writes the chats of a file: in each line {"id", "title", "messages"}, whose
+///                                             texts are prompts and answers in turn
 ///     history-writer FILE prune               removes what is older than a day
 ///
-/// Prints a line after each page that is stored, and for each hundred lines that an import reads.
+/// Prints a line after each page that is stored.
 let arguments = CommandLine.arguments
 let store = try HistoryStore(path: arguments[1])
 let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -40,20 +41,38 @@ func writePages(_ name: String, _ count: Int) async throws {
     }
 }
 
-func importArchive(_ path: String) async throws {
-    let lines = try Data(contentsOf: URL(filePath: path)).split(separator: 10)
-    _ = try await store.importArchive(at: now) {
-        var (rest, read) = (lines[...], 0)
-        return {
-            read += 1
-            if read.isMultiple(of: 100) { report() }
-            return try rest.popFirst().map { try CompanionJSON.decoder().decode(HistoryArchive.Line.self, from: $0) }
+struct Chat: Decodable {
+    var id: String
+    var title: String
+    var messages: [String]
+}
+
+/// Writes the chats as those of a host that was listed and read to the end.
+func fill(_ path: String) async throws {
+    let host = HistoryHost(id: "0123456789abcdef", name: "Studio", family: .copilotforge)
+    let chats = try Data(contentsOf: URL(filePath: path)).split(separator: 10).map { line in
+        try CompanionJSON.decoder().decode(Chat.self, from: Data(line))
+    }
+    let project = CompanionProject(id: "p", name: "garden", localPath: "/garden", lastUpdatedAt: now)
+    try await store.keep(projects: [project], of: host, at: now)
+    let listed = chats.map { CompanionChat(id: $0.id, projectId: "p", title: $0.title, lastUpdatedAt: now) }
+    try await store.keep(chats: listed, projectID: "p", of: host, at: now)
+    for chat in chats {
+        let messages = chat.messages.enumerated().map { number, text in
+            CompanionMessage(
+                id: "\(chat.id)-\(number)",
+                role: number.isMultiple(of: 2) ? .user : .assistant,
+                text: text,
+                createdAt: nil
+            )
         }
+        try await store.keep(messages: messages, offset: 0, isEnd: true, chatID: chat.id, of: host, at: now)
+        report()
     }
 }
 
 switch arguments[2] {
 case "write": try await writePages(arguments[3], Int(arguments[4]) ?? 0)
-case "import": try await importArchive(arguments[3])
+case "fill": try await fill(arguments[3])
 default: _ = try await store.prune(HistoryLimits(age: 86_400, size: .max), now: now)
 }

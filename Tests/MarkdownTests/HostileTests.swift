@@ -40,10 +40,9 @@ import Testing
                 text += String(repeating: piece, count: times)
             }
             let columns = [1, 2, 5, 20, 40, 80, 200].randomElement(using: &numbers)!
-            let theme: MarkdownOptions.Theme = [.dark, .light].randomElement(using: &numbers)!
             let rows = MarkdownStream.rows(
                 of: text,
-                MarkdownOptions(columns: columns, theme: theme, hasLinks: number % 2 == 0)
+                MarkdownOptions(columns: columns, hasLinks: number % 2 == 0)
             )
             // A wide character has no room in one column.
             var screen = TerminalScreen(columns: max(columns, 2), rows: 10_000)
@@ -130,7 +129,7 @@ import Testing
     )
     func patterns(_ pattern: Pattern) {
         let part = String(repeating: pattern.piece, count: max(1, 16_384 / pattern.piece.utf8.count))
-        var stream = MarkdownStream(MarkdownOptions(columns: 80, theme: .dark, hasLinks: true))
+        var stream = MarkdownStream(MarkdownOptions(columns: 80, hasLinks: true))
         var screen = TerminalScreen(columns: 80, rows: 24)
         stream.feed(pattern.begin)
         var (fed, isFirst) = (0, true)
@@ -157,7 +156,7 @@ import Testing
                 + String(repeating: "  ", count: 1000) + "- end",
             String(repeating: "*a **", count: 1000) + "end", String(repeating: "[", count: 1000) + "end",
         ] {
-            let rows = MarkdownStream.rows(of: text, MarkdownOptions(columns: 80, theme: .dark))
+            let rows = MarkdownStream.rows(of: text, MarkdownOptions(columns: 80))
             #expect(String(decoding: rows, as: UTF8.self).has("end"))
             #expect(rows.count < 4 * text.utf8.count + 10_000)
         }

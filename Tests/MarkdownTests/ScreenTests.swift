@@ -15,15 +15,10 @@ struct ScreenTests {
     }
 
     @Test(
-        "A document with every element, at 40, 80 and 200 columns, and in the colours for dark and light windows",
-        arguments: [40, 80, 200].map { Case(name: "text-\($0)", options: MarkdownOptions(columns: $0, theme: .dark)) }
+        "A document with every element, at 40, 80 and 200 columns, and in colours",
+        arguments: [40, 80, 200].map { Case(name: "text-\($0)", options: MarkdownOptions(columns: $0)) }
             + [
-                Case(
-                    name: "dark-80",
-                    options: MarkdownOptions(columns: 80, theme: .dark, hasLinks: true),
-                    styles: true
-                ),
-                Case(name: "light-80", options: MarkdownOptions(columns: 80, theme: .light), styles: true),
+                Case(name: "styles-80", options: MarkdownOptions(columns: 80, hasLinks: true), styles: true)
             ]
     )
     func golden(_ golden: Case) throws {
@@ -39,7 +34,7 @@ struct ScreenTests {
 
     static func shown(_ text: String, columns: Int = 40, links: Bool = false) -> String {
         var screen = TerminalScreen(columns: columns, rows: 1000, showsStyles: links)
-        screen.write(MarkdownStream.rows(of: text, MarkdownOptions(columns: columns, theme: .dark, hasLinks: links)))
+        screen.write(MarkdownStream.rows(of: text, MarkdownOptions(columns: columns, hasLinks: links)))
         #expect(screen.faults == [])
         return screen.shown
     }
@@ -77,7 +72,7 @@ struct ScreenTests {
         )
         #expect(
             Self.shown("(http://a/b_c). `http://d`", links: true)
-                == "(‹http://a/b_c›http://a/b_c‹/›). ‹93›http://d‹0›"
+                == "(‹http://a/b_c›http://a/b_c‹/›). ‹35›http://d‹0›"
         )
         #expect(
             Self.shown("see HTTPS://a/b, www.c.org/d. me.you+it@e.org", columns: 80, links: true)

@@ -9,7 +9,7 @@ struct StreamTests {
     /// What a terminal shows in the end if it draws after every piece.
     static func screen(_ pieces: [String], columns: Int, rows: Int) -> TerminalScreen {
         var screen = TerminalScreen(columns: columns, rows: rows)
-        var stream = MarkdownStream(MarkdownOptions(columns: columns, theme: .dark, hasLinks: true))
+        var stream = MarkdownStream(MarkdownOptions(columns: columns, hasLinks: true))
         var region = LiveRegion()
         for piece in pieces {
             stream.feed(piece)
@@ -72,7 +72,7 @@ struct StreamTests {
 
     @Test("Rows that are finished are never taken back, and lines of a long block of code are finished as they come")
     func finishedOnce() {
-        var stream = MarkdownStream(MarkdownOptions(columns: 40, theme: .dark))
+        var stream = MarkdownStream(MarkdownOptions(columns: 40))
         stream.feed("```\n")
         for number in 1...100 {
             stream.feed("line \(number)\n")
@@ -89,7 +89,7 @@ struct StreamTests {
     func tallBlock() {
         let text = "> " + (1...30).map { "line \($0)" }.joined(separator: "  \n> ")
         var screen = TerminalScreen(columns: 20, rows: 10)
-        var stream = MarkdownStream(MarkdownOptions(columns: 20, theme: .dark))
+        var stream = MarkdownStream(MarkdownOptions(columns: 20))
         var region = LiveRegion()
         for scalar in text.unicodeScalars {
             stream.feed(String(scalar))

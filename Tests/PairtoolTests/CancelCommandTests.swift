@@ -38,7 +38,7 @@ import Testing
             async let sent = user.spawn(["send", "--new", "--project", "garden", "dig", "--json"])
             let started = try await events.first("turn_started")
             let chatID = try #require(started["chatId"]?.string)
-            let chat = await user.run("chat", chatID, "--history", "0", stdin: "/cancel\n/quit\n")
+            let chat = await user.run("chat", chatID, "--last", "0", stdin: "/cancel\n/quit\n")
             #expect(chat.status == 0, "\(chat)")
             #expect(chat.err.contains(": cancelled"), "\(chat)")
             #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])

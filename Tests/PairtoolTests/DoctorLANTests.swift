@@ -31,7 +31,7 @@ struct DoctorLANTests {
         #expect(desk["engine"]?.evidence == "daemon, because the Avahi daemon answers")
         #expect(desk["port"]?.evidence.contains("avahi-daemon") == true)
         #expect(desk["interfaces"]?.evidence.contains("eth0 (10.77.0.2") == true)
-        #expect(desk["firewall"]?.verdict == "ok")
+        #expect(["ok", "note"].contains(desk["firewall"]?.verdict), "the machine around it may have a firewall")
         #expect(desk["multicast"]?.verdict == "ok" && desk["multicast"]?.evidence.contains("10.77.0.1") == true)
         #expect(desk["adverts"]?.evidence == "Studio")
         #expect(desk["service-type"]?.verdict == "ok")
@@ -125,45 +125,27 @@ struct DoctorLANTests {
         #expect(run.errors.contains("next: see why: pairtool doctor"), "\(run.errors)")
     }
 
-    @Test("Rules of nftables and of iptables that drop port 5353 are quoted, and the self-test hears nothing")
+    @Test("Behind a firewall that drops port 5353 the self-test hears nothing, and the firewall is named")
     func firewall() async throws {
         let run = try await Diagnosis.run(
             """
-            for machine in nft policy out iptables; do add_host $machine; done
+            add_host nft
             chain='{ type filter hook input priority 0; policy accept; }'
             on nft nft "add table inet site; add chain inet site input $chain; add rule inet site input udp dport 5353 drop"
-            on policy nft "add table inet site; add chain inet site input ${chain/accept/drop};
-                add rule inet site input iif lo accept; add rule inet site input ct state established,related accept"
-            on out nft "add table ip site; add chain ip site output ${chain/input/output};
-                add rule ip site output ip daddr 224.0.0.0/4 reject"
-            on iptables iptables -A INPUT -p udp --dport 5353 -j DROP
-            on iptables ip6tables -A INPUT -p udp --dport 5353 -j DROP
-            for machine in nft policy out iptables; do examine $machine; done
+            examine nft
             on nft "$PAIRTOOL" discover; echo "discover $?"
             """
         )
         let nft = try run.examined("nft")
-        #expect(nft.status == 1 && nft.problems == ["firewall", "multicast"])
-        #expect(
-            nft["firewall"]?.evidence
-                == "the rule with handle 2 of chain input in table inet site drops mDNS (IPv4 from eth0, IPv6 from eth0)"
-        )
+        #expect(nft.status == 1 && nft.problems == ["multicast"])
+        #expect(nft["firewall"]?.verdict == "note" && nft["firewall"]?.advice?.contains("5353") == true)
         #expect(nft["multicast"]?.evidence.contains("did not come back over IPv4") == true)
-        let policy = try run.examined("policy")
-        #expect(policy["firewall"]?.evidence.hasPrefix("the policy of chain input in table inet site") == true)
-        let out = try run.examined("out")
-        #expect(out["firewall"]?.evidence.hasSuffix("drops mDNS (IPv4 to eth0)") == true)
-        let iptables = try run.examined("iptables")
-        #expect(
-            iptables["firewall"]?.evidence.hasPrefix("iptables rule -A INPUT -p udp -m udp --dport 5353 -j DROP")
-                == true
-        )
-        #expect(iptables.rows.filter { $0.check == "firewall" }.count == 2, "\(iptables.rows)")
+        #expect(nft["multicast"]?.advice?.contains("pairtool doctor") == true)
         // The likeliest causes where nothing is found.
         #expect(run.output.contains("discover 3"))
         let causes = run.errors.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains(" → ") }
         #expect(causes.count == 3, "\(run.errors)")
-        #expect(causes.first?.hasPrefix("  firewall: the rule with handle 2 of chain input in table inet site") == true)
+        #expect(causes.first?.hasPrefix("  multicast: eth0: the test packet did not come back") == true)
     }
 
     @Test("An interface without multicast, one without a network, containers and VPNs")
@@ -237,10 +219,10 @@ struct DoctorLANTests {
             wait_for_line '"challenge"' $LAN/host.out
             sed -n 's/.*"code":"\\([0-9]*\\)".*/\\1/p' $LAN/host.out | head -n 1 |
                 on desk "$PAIRTOOL" pair --url http://10.77.0.1:7878 --code-stdin --require verified >&2 || fail "not paired"
-            examine desk Studio
+            examine desk --host Studio
             device=$(on studio "$PAIRTOOL" host devices -q)
             on studio "$PAIRTOOL" host revoke "$device" >&2
-            again examine desk Studio
+            again examine desk --host Studio
             kill -TERM $host
             wait $host
             again examine desk
@@ -414,7 +396,7 @@ enum Diagnosis {
     }
 
     /// What this machine lacks besides the LAN.
-    static let missing = ["nft", "iptables", "setpriv"].filter { tool in
+    static let missing = ["nft", "setpriv"].filter { tool in
         !["/usr/sbin", "/usr/bin", "/sbin", "/bin"].contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
         }

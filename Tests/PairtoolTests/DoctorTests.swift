@@ -3,6 +3,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Identity
+import LocalState
 import Testing
 
 @testable import Doctor
@@ -72,12 +73,57 @@ import Testing
         }
     }
 
+    @Test("The report has versions, settings, verdicts and counts, and nothing that names somebody or something")
+    func report() async throws {
+        var script = FakeMacScript()
+        script.clockSkew = .seconds(900)
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let id = await user.run("hosts", "-q").out.trimmingWhitespace()
+                #expect(await user.run("hosts", "rename", id, "Marmalade Sandwich").status == 0)
+                #expect(await user.run("send", "--new", "--project", "web", "quince jelly").status == 0)
+                var search = SecretSearch()
+                let planted = [
+                    id, "Marmalade", "Sandwich", "quince", "jelly", "c-login", "127.0.0.1", mac.endpointText,
+                    user.directory, MachineName.current,
+                ]
+                for text in planted { search.add(text, bytes: Array(text.utf8)) }
+                search.add(code: "482913")
+                let file = user.directory + "/report.json"
+                let words = ["doctor", "--interface", "lo", "--engine", "embedded", "--report", file]
+                let result = await user.run(words)
+                #expect(result.status == 1 && result.err.contains("Wrote the report to \(file)"), "\(result)")
+                #expect(!search.leaks(in: Data(result.out.utf8), of: "output").isEmpty, "what was planted is found")
+                let content = try Data(contentsOf: URL(filePath: file))
+                #expect(search.leaks(in: content, of: file) == [])
+                #expect(FileStatus(file)?.permissions == 0o600)
+                let text = String(decoding: content, as: UTF8.self)
+                for part in [
+                    #""pairtool" : "\#(Version.text)""#, #""copilotforge/legacy" : 1"#, #""keepsHistory" : true"#,
+                    #""advice" : "Synchronise both clocks"#, #""check" : "multicast""#, #""messages" : "#,
+                ] {
+                    #expect(text.contains(part), "\(part) in \(text)")
+                }
+            }
+        }
+    }
+
+    @Test("A report that cannot be written is refused before the checks")
+    func unwritable() async throws {
+        try await Sandbox.with { user in
+            let words = ["doctor", "--interface", "lo", "--engine", "embedded", "--json"]
+            let result = await user.run(words + ["--report", user.directory + "/none/report.json"])
+            #expect(result.status == 1 && result.failed(with: "file.unwritable") && result.out.isEmpty, "\(result)")
+        }
+    }
+
     @Test("A host that is not paired cannot be named, and -q prints the checks that are not well")
     func names() async throws {
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
-                #expect(await user.run("doctor", "nobody", "--interface", "lo", "--engine", "embedded").status == 5)
+                #expect(await user.run(["doctor", "--host", "nobody"] + Self.command.suffix(4)).status == 5)
             }
         }
         try await Sandbox.with { user in

@@ -1,4 +1,5 @@
 import Foundation
+import PNGFiles
 import Testing
 
 /// What the built program does against somebody who finds a hole in it.
@@ -104,12 +105,11 @@ import Testing
     func alphabet() async throws {
         let rows = Self.named.split(separator: "\n").map { "...." + $0 + "...." }
         let margin = [String](repeating: String(repeating: ".", count: rows[0].count), count: 4)
-        let pixels = (margin + rows + margin).flatMap { row in
-            [String](repeating: row.flatMap { $0 == "#" ? "1111" : "0000" }.map(String.init).joined(), count: 4)
-        }
+        let modules = (margin + rows + margin).map { Array($0) }
         try await Sandbox.with { user in
-            let side = pixels.count
-            let path = try user.file("named.pbm", Array("P1 \(side) \(side)\n\(pixels.joined(separator: "\n"))\n".utf8))
+            let side = 4 * modules.count
+            let picture = PNGWriter(width: side, height: side).file { x, y in [modules[y / 4][x / 4] == "#" ? 0 : 255] }
+            let path = try user.file("named.png", picture)
             let found = try await user.spawn(["scan", path, "--json"])
             #expect(try found.json.first?["description"]?.string == "plain text", "\(found)")
         }

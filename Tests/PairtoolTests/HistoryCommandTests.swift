@@ -95,7 +95,7 @@ import Testing
         await user.run("hosts", "-q").out.trimmingWhitespace()
     }
 
-    @Test("What is exported as JSON is imported, once")
+    @Test("Clearing asks at a terminal; what was exported as JSON before has every message")
     func exported() async throws {
         try await withPairedMac { _, user in
             #expect(await user.run("messages", "c-login", "--all").status == 0)
@@ -114,45 +114,11 @@ import Testing
             let cleared = await user.run("history", "clear", stdin: "y\n", terminal: true)
             #expect(cleared.out.hasSuffix("The history is empty.\n"), "\(cleared)")
             #expect(await user.run("messages", "c-login", "--offline").status == 3)
-            for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
-            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
-            let before = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n").dropFirst()
-            let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
-            #expect(before == after)
-            #expect(await user.run("messages", "c-login", "--offline").status == 0)
+            let lines = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n")
+            #expect(lines.first?.contains(#""type":"archive""#) == true)
+            let messages = lines.count { $0.contains(#""type":"message""#) }
+            #expect(count == .number(Double(messages)) && messages > 0)
             #expect(await user.run("history", "clear", "--yes", terminal: true).status == 0)
-            let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8)
-            #expect(await user.run("import", "-", stdin: whole).status == 0)
-            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
-            let garbage = await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":1}\nno\n")
-            #expect(garbage.status == 1)
-            #expect(garbage.err.contains("line 2"))
-            #expect(
-                await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":9}\n").err.contains(
-                    "later pairtool"
-                )
-            )
-        }
-    }
-
-    @Test("Lines of any length up to the limit are imported, wherever a file is read in pieces")
-    func longLines() async throws {
-        try await Sandbox.with { user in
-            var lines = [
-                #"{"type":"archive","version":1}"#, #"{"type":"host","id":"h","name":"Mac","family":"copilotforge"}"#,
-            ]
-            lines.append(#"{"type":"chat","id":"c","projectId":"p","title":"Plans"}"#)
-            for (number, count) in [1, 262_000, 262_144, 700_000, 3].enumerated() {
-                let text = String(repeating: "w", count: count)
-                lines.append(
-                    #"{"type":"message","id":"m\#(number)","number":\#(number),"role":"user","text":"\#(text)"}"#
-                )
-            }
-            // Without a line end at the end, and with empty lines.
-            let file = try user.file("chats.jsonl", Array(lines.joined(separator: "\n\n").utf8))
-            let result = await user.run("import", file, "--json")
-            #expect(try result.json.first?["messages"] == .number(5), "\(result)")
-            #expect(try await user.run("history", "--json").json.first?["messages"] == .number(5))
         }
     }
 
@@ -160,6 +126,7 @@ import Testing
     func clearedLumi() async throws {
         try await Sandbox.with { user in
             let (store, _) = try user.pullSample()
+            #expect(await user.run("chats").status == 0)
             #expect(await user.run("search", "moon").status == 0)
             #expect(await user.run("history", "clear", "--yes").out == "The history is empty.\n")
             #expect(await user.run("search", "moon").status == 3)
@@ -196,38 +163,23 @@ import Testing
         }
     }
 
-    @Test("Pictures, who answered and what broke off are there again after an export and an import")
+    @Test("An export has pictures, who answered and what broke off")
     func exportedLumi() async throws {
         try await Sandbox.with { user in
             _ = try user.pullSample()
-            let picture = try user.file("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            let bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1]
+            let picture = try user.file("picture", bytes)
             try await withFakeProviders { fake in
                 fake.reply(.cut(["Gravity"], isReset: false))
                 let environment = fake.environment(key: madeKeyText())
                 let sent = try await user.spawn(["send", "Tides", "See", "--image", picture], environment: environment)
                 #expect(sent.status == 14, "\(sent.err)")
             }
-            let before = await user.run("messages", "Tides", "--json").out
-            #expect(before.contains("See [picture]") && before.contains("Gravity [broken off]"), "\(before)")
-            let file = user.directory + "/chats.jsonl"
-            #expect(await user.run("export", "--all", "-o", file).status == 0)
-            #expect(await user.run("history", "clear", "--kept-chats", "--yes").status == 0)
-            #expect(await user.run("messages", "Tides").status != 0)
-            for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
-            #expect(await user.run("messages", "Tides", "--json").out == before)
-            let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
-            let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n").dropFirst()
-            #expect(after == whole)
-            // They are kept here alone, as before.
-            #expect(try await user.run("history", "--json").json.first?["keptChats"] == .number(1))
-            try await withFakeProviders { fake in
-                let sent = try await user.spawn(
-                    ["send", "Tides", "Sure?"],
-                    environment: fake.environment(key: madeKeyText())
-                )
-                #expect(sent.status == 0, "\(sent.err)")
-                #expect(fake.requests.last?.text.contains("data:image/png;base64,") == true)
-            }
+            let exported = try await user.run("export", "--all", "--format", "json").json
+            let prompt = try #require(exported.first { $0["text"]?.string == "See" })
+            #expect(prompt["picture"]?.string == Base64.encode(bytes) && prompt["kept"] == .bool(true), "\(prompt)")
+            let answer = try #require(exported.first { $0["text"]?.string == "Gravity" })
+            #expect(answer["interrupted"] == .bool(true) && answer["author"] != nil, "\(answer)")
         }
     }
 
@@ -281,15 +233,8 @@ import Testing
         }
     }
 
-    @Test("Nothing of a message leaves its place in HTML or Markdown")
+    @Test("Nothing of a message leaves its place in Markdown")
     func escaped() {
-        let hostile = "<script>alert(1)</script> & \"x\" 'y' </pre></div><h1>you</h1>\u{202E}\u{1B}[2J"
-        let html = HTMLWriter.escaped(hostile, isBlock: true)
-        #expect(!html.contains("<") && !html.contains("\"") && !html.contains("'"))
-        #expect(!html.unicodeScalars.contains("\u{202E}") && !html.unicodeScalars.contains("\u{1B}"))
-        let page = HTMLWriter().beginning
-        #expect(page.contains("default-src 'none'") && !page.contains("http:") && !page.contains("<script"))
-
         let markdown = MarkdownWriter.quoted(
             "## you\n\n</blockquote>\n- ```\n<b>\n  ```\n<i>\n```swift {x}`\nArray<Int>\n~~~\n    ```\n```\n\t```\n<u>\n~~~~\nend"
         )
@@ -297,7 +242,7 @@ import Testing
         #expect(markdown.contains("> ## you\n> \n> &lt;/blockquote>\n"))
         #expect(!markdown.contains("<u>") && markdown.hasSuffix("> ~~~~\n"))
         let tool = HistoryTool(id: "1", name: "ls", success: true, at: Date(timeIntervalSince1970: 1_700_000_000))
-        #expect(HTMLWriter().line(tool) == "ls, 2023-11-14T22:13:20.000Z: done")
+        #expect(MarkdownWriter().line(tool) == "ls, 2023-11-14T22:13:20.000Z: done")
         #expect(MarkdownWriter.escaped("a\n# b <c> [d](e) *f*") == "a \\# b \\<c\\> \\[d\\]\\(e\\) \\*f\\*")
     }
 }

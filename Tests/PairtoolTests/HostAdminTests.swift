@@ -36,7 +36,7 @@ import Testing
         arguments: [
             ["pair", "--ttl", "59"], ["pair", "--ttl", "901"], ["pair", "--permission", "everything"],
             ["pair", "--read-only", "--permission", "chat.send"], ["pair", "--expires", "0"],
-            ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--set", "chat.send"],
+            ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--permission", "chat.send"],
             ["rules", "add", "allow"], ["rules", "add", "maybe", "--kind", "read"], ["rules", "remove", "x"],
             ["rules", "add", "deny", "--command", "rm; ls"], ["rules", "add", "deny", "--path", "/etc"],
             ["rules", "add", "deny", "--command", "rm", "--path", "docs"],
@@ -102,7 +102,8 @@ import Testing
                     #expect(device["expiresAt"] != nil)
                     let id = try #require(device["id"]?.string)
                     let changed = try await host.spawn([
-                        "host", "permissions", String(id.prefix(6)), "--set", "chat.send", "chat.create", "--json",
+                        "host", "permissions", String(id.prefix(6)), "--permission", "chat.send",
+                        "--permission", "chat.create", "--json",
                     ])
                     let rights = try changed.json.first?["permissions"]
                     #expect(rights == .list([.text("chat.send"), .text("chat.create")]), "\(changed)")

@@ -115,8 +115,8 @@ import Testing
         var isListed = false
         for line in help.split(separator: "\n") {
             if line.last == ":" {
-                isListed = !["Arguments:", "Options:", "Example:", "Examples:"].contains(line)
-            } else if isListed, line.hasPrefix("  "), line.dropFirst(2).first != " " {
+                isListed = line.hasSuffix("SUBCOMMANDS:")
+            } else if isListed, line.hasPrefix("  "), line.dropFirst(2).first != " ", !line.hasPrefix("  See ") {
                 names.append(line.dropFirst(2).prefix { $0 != " " })
             }
         }

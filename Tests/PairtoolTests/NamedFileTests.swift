@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Identity
 import LocalState
+import PNGFiles
 import QRCodec
 import Testing
 
@@ -306,11 +307,11 @@ import Testing
     func lost() async throws {
         try await Sandbox.with { user in
             _ = try user.file("good.png", try QRSymbol(bytes: Array(Self.good.utf8)).png())
-            _ = try user.file("bad.pgm", Array("P5 40 40 255\n".utf8) + [UInt8](repeating: 255, count: 1600))
-            let both = try await user.shell("\(BuiltTool.path) scan good.png bad.pgm >/dev/full")
+            _ = try user.file("bad.png", PNGWriter(width: 40, height: 40).file { _, _ in [255] })
+            let both = try await user.shell("\(BuiltTool.path) scan good.png bad.png >/dev/full")
             #expect(both.status == 1 && both.err.contains("no QR code was found"), "\(both)")
             #expect(both.err.contains("pairtool: the output could not be written: No space left on device"), "\(both)")
-            let json = try await user.shell("\(BuiltTool.path) scan good.png bad.pgm --json >/dev/full")
+            let json = try await user.shell("\(BuiltTool.path) scan good.png bad.png --json >/dev/full")
             #expect(
                 json.status == 1 && json.failed(with: "output.lost") && json.err.contains("scan.no_code"),
                 "\(json)"

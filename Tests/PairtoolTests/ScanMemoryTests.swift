@@ -19,14 +19,8 @@ import Testing
     private static let bound = 150
 
     static let claims: [Claim] = [
-        Claim(testDescription: "PNM, empty", code: "image.truncated") { Array("P5 14000 14000 255\n".utf8) },
-        Claim(testDescription: "PNM", code: "image.too_large") { Array("P6 60000 60000 255\n".utf8) },
         Claim(testDescription: "PNG, empty", code: "image.truncated") { try png(14_000) },
         Claim(testDescription: "PNG", code: "image.too_large") { try png(60_000) },
-        Claim(testDescription: "BMP, empty", code: "image.truncated") { bmp(14_000) },
-        Claim(testDescription: "BMP", code: "image.too_large") { bmp(60_000) },
-        Claim(testDescription: "GIF, empty", code: "image.truncated") { gif(14_000) },
-        Claim(testDescription: "GIF", code: "image.too_large") { gif(60_000) },
         Claim(testDescription: "JPEG", code: "image.too_large") { try jpeg(60_000) },
         Claim(testDescription: "WebP", code: "image.too_large") { webp(16_383) },
         Claim(testDescription: "HEIC, put together", code: "image.too_large") { try heic(14_000) },
@@ -46,10 +40,22 @@ import Testing
     @Test("What a picture takes that is read is seen")
     func seen() async throws {
         try await Sandbox.with { user in
-            // Eight pixels a byte, so that the file is one that is read.
-            let bits = [UInt8](repeating: 0, count: 14_000 / 8 * 14_000)
-            let result = try await peak(of: try user.file("white", Array("P4 14000 14000\n".utf8) + bits), user)
-            #expect(result.peak > Self.bound)
+            let file = user.directory + "/white.png"
+            // Eight pixels a byte, stored, so that the file is one that is read.
+            let script = """
+                import struct, sys, zlib
+                side = 14000
+                def chunk(kind, data):
+                    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+                rows = (bytes(1) + bytes([255]) * (side // 8)) * side
+                parts = [(b"IHDR", struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)),
+                         (b"IDAT", zlib.compress(rows, 0)), (b"IEND", b"")]
+                with open(sys.argv[1], "wb") as file:
+                    file.write(bytes.fromhex("89504e470d0a1a0a") + b"".join(chunk(*part) for part in parts))
+                """
+            let drawn = try await user.shell("python3 -c '\(script)' '\(file)'")
+            #expect(drawn.status == 0, "\(drawn)")
+            #expect(try await peak(of: file, user).peak > Self.bound)
         }
     }
 
@@ -94,17 +100,6 @@ import Testing
         }
         file.replaceSubrange(29..<33, with: big(Int(~sum), 4))
         return file
-    }
-
-    private static func bmp(_ side: Int) -> [UInt8] {
-        Array("BM".utf8) + little(54, 4) + little(0, 4) + little(54, 4) + little(40, 4) + little(side, 4)
-            + little(side, 4) + little(1, 2) + little(24, 2) + little(0, 24)
-    }
-
-    private static func gif(_ side: Int) -> [UInt8] {
-        let sides = little(side, 2) + little(side, 2)
-        let header = Array("GIF89a".utf8) + sides + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]
-        return header + [0x2C, 0, 0, 0, 0] + sides + [0, 2, 0]
     }
 
     private static func webp(_ side: Int) -> [UInt8] {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PNGFiles
 import QRCodec
 import Testing
 
@@ -37,23 +38,20 @@ import Testing
         }
     }
 
-    /// A greymap of codes beside one another.
+    /// Codes beside one another.
     private func picture(_ texts: [String], scale: Int = 4) throws -> [UInt8] {
         let symbols = try texts.map { try QRSymbol(bytes: Array($0.utf8)) }
         let side = (symbols.map(\.size).max() ?? 0) + 8
-        var file = Array("P5 \(side * scale * symbols.count) \(side * scale) 255\n".utf8)
-        for y in 0..<side * scale {
-            for symbol in symbols {
-                for x in 0..<side * scale { file.append(symbol[x / scale - 4, y / scale - 4] ? 0 : 255) }
-            }
+        let width = side * scale
+        return PNGWriter(width: width * symbols.count, height: width).file { x, y in
+            [symbols[x / width][x % width / scale - 4, y / scale - 4] ? 0 : 255]
         }
-        return file
     }
 
     @Test("Beside foreign codes, the pairing code is found, and pairing uses it")
     func beside() async throws {
         try await Sandbox.with { user in
-            let file = try user.file("two.pgm", try picture(["https://example.org/", Self.good]))
+            let file = try user.file("two.png", try picture(["https://example.org/", Self.good]))
             let result = await user.run(["scan", file, "--json"])
             #expect(result.status == 0)
             #expect(try result.json.contains { $0["kind"]?.string == "pairing" })
@@ -64,7 +62,7 @@ import Testing
     func ambiguous() async throws {
         try await Sandbox.with { user in
             let other = Self.good.replacing("482913", with: "111111")
-            let file = try user.file("two.pgm", try picture([Self.good, other]))
+            let file = try user.file("two.png", try picture([Self.good, other]))
             let result = await user.run(["scan", file, "--json"])
             #expect(result.status == 2)
             #expect(try result.json.count == 2)
@@ -72,7 +70,7 @@ import Testing
             let paired = await user.run(["pair", "--qr", file])
             #expect(paired.status == 2)
             #expect(paired.err.contains("several different pairing codes"))
-            let same = try user.file("same.pgm", try picture([Self.good, Self.good]))
+            let same = try user.file("same.png", try picture([Self.good, Self.good]))
             #expect(await user.run(["scan", same]).status == 0)
         }
     }

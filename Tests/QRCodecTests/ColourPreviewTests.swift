@@ -1,4 +1,5 @@
 import CTurboJPEG
+import PNGFiles
 import QRCodec
 import Testing
 

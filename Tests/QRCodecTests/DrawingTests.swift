@@ -1,3 +1,4 @@
+import PNGFiles
 import Testing
 
 @testable import QRCodec

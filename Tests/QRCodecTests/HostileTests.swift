@@ -1,3 +1,4 @@
+import PNGFiles
 import SeededNumbers
 import Testing
 
@@ -14,7 +15,8 @@ struct HostileTests {
     @Test(
         "Other formats are named",
         arguments: [
-            (Array("GIF90a".utf8), "GIF image"), (Array("%PDF-1.7".utf8), "PDF document"),
+            (Array("GIF89a".utf8), "GIF image"), (Array("BM\u{36}\0\0\0".utf8), "BMP image"),
+            (Array("P5 1 1 255\n1".utf8), "PNM image"), (Array("%PDF-1.7".utf8), "PDF document"),
             (Array("RIFF\0\0\0\0WAVEfmt ".utf8), "RIFF file"), (Array("\0\0\0\u{18}ftypavif".utf8), "AVIF image"),
             (Array("\0\0\0\u{18}ftypisom".utf8), "video"), (Array("<?xml version='1.0'?><svg/>".utf8), "SVG drawing"),
             (Array("<!DOCTYPE html>".utf8), "web page"), (Array("{\"protocol\":1}".utf8), "JSON file"),

@@ -1,3 +1,4 @@
+import PNGFiles
 import QRCodec
 import SeededNumbers
 import Testing

@@ -31,9 +31,7 @@ extension AICLIClient {
         _ data: AICLIValue,
         patience: Duration = .seconds(30)
     ) async throws -> AICLIFrame? {
-        try await RequestOutcome.reporting {
-            try await converse(AICLIRequest(type, id: "\(type)-1", data), patience: patience)
-        }
+        try await converse(AICLIRequest(type, id: "\(type)-1", data), patience: patience)
     }
 
     private func converse(_ request: AICLIRequest?, patience: Duration) async throws -> AICLIFrame? {

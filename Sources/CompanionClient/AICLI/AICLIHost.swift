@@ -44,8 +44,6 @@ extension AICLIHost: HistoryKeeping {
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
     /// The projects, by their last use from this machine, because the server does not record it.
     package func projects() async throws -> [CompanionProject] {
-        // A damaged file of an earlier version does not keep the projects from being listed.
-        try? await runner.messages.moveListing()
         let sessions = try store.sessions()
         let projects = try await client.projects().map { project in
             var project = project

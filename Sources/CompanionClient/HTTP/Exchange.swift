@@ -16,16 +16,14 @@ func exchangeOnce<Answer: Sendable>(
     failure: (_ error: any Error, _ answered: Bool) async throws -> any Error
 ) async throws -> Answer {
     let answered = NIOLockedValueBox(false)
-    return try await RequestOutcome.reporting {
-        do {
-            return try await within(limit) {
-                let response = try await execute()
-                answered.withLockedValue { $0 = true }
-                return try await read(response)
-            }
-        } catch {
-            throw try await failure(error, answered.withLockedValue(\.self))
+    do {
+        return try await within(limit) {
+            let response = try await execute()
+            answered.withLockedValue { $0 = true }
+            return try await read(response)
         }
+    } catch {
+        throw try await failure(error, answered.withLockedValue(\.self))
     }
 }
 

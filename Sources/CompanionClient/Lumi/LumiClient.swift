@@ -14,11 +14,7 @@ package actor LumiClient {
 
     let channel: any Channel
     private let inbox: LumiInbox
-    /// Whether a holder relays what is sent (see ``LumiHolder``).
-    private let isRelayed: Bool
     private var isBusy = false
-    /// Commands that were sent and not answered.
-    private var unanswered = 0
     /// Those who wait for their turn.
     private var queue: [AsyncStream<Never>.Continuation] = []
 
@@ -27,26 +23,22 @@ package actor LumiClient {
         configuration: LumiConfiguration,
         clock: any Clock<Duration>,
         channel: any Channel,
-        inbox: LumiInbox,
-        isRelayed: Bool
+        inbox: LumiInbox
     ) {
         self.endpoint = endpoint
         self.configuration = configuration
         self.clock = clock
         self.channel = channel
         self.inbox = inbox
-        self.isRelayed = isRelayed
     }
 
     /// Runs a body with a connection, and closes it behind it.
     ///
     /// - Parameters:
-    ///   - relay: The path of the socket of a holder that keeps a connection to the host. Default: a new connection.
     ///   - clock: Passes the time between two questions for approval.
     /// - Throws: ``CompanionClientError`` with the codes `refusedAddress` and `unreachable`; what the body throws.
     package static func withClient<R>(
         endpoint: CompanionEndpoint,
-        relay: String? = nil,
         configuration: LumiConfiguration = .default,
         clock: any Clock<Duration> = ContinuousClock(),
         logger: Logger = Logger(label: "lumi-client", factory: { _ in SwiftLogNoOpLogHandler() }),
@@ -66,13 +58,8 @@ package actor LumiClient {
                         ])
                     }
                 }
-            channel =
-                if let relay {
-                    try await bootstrap.connect(unixDomainSocketPath: relay).get()
-                } else {
-                    try await bootstrap.channelOption(.socketOption(.tcp_nodelay), value: 1)
-                        .connect(host: endpoint.connectName, port: endpoint.port).get()
-                }
+            channel = try await bootstrap.channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .connect(host: endpoint.connectName, port: endpoint.port).get()
         } catch {
             throw CompanionClientError.transport(
                 error,
@@ -86,8 +73,7 @@ package actor LumiClient {
             configuration: configuration,
             clock: clock,
             channel: channel,
-            inbox: inbox,
-            isRelayed: relay != nil
+            inbox: inbox
         )
         defer { channel.close(promise: nil) }
         return try await body(client)
@@ -98,11 +84,7 @@ package actor LumiClient {
     /// - Throws: ``CompanionClientError``: `notPaired` where the host has not accepted the connection yet (nothing is
     ///   sent then), `timedOut`, `unreachable`, `badAnswer`, `tooLarge`, `notACompanion`.
     func exchange(_ request: LumiRequest) async throws -> LumiAnswer {
-        try await RequestOutcome.reporting { try await answer(to: request) }
-    }
-
-    private func answer(to request: LumiRequest) async throws -> LumiAnswer {
-        guard generation != nil || request.command == LumiRequest.pingCommand || request.isForHolder else {
+        guard generation != nil || request.command == LumiRequest.pingCommand else {
             throw CompanionClientError(
                 .notPaired,
                 "\(endpoint) has not accepted this connection; nothing was sent.",
@@ -123,16 +105,13 @@ package actor LumiClient {
         defer { inbox.forget(command.id) }
         let limit = configuration.limit(request.pace)
         let (channel, inbox) = (channel, inbox)
-        unanswered += 1
         do {
-            let answer = try await within(limit) {
+            return try await within(limit) {
                 // Not waited for: a host that does not read would be waited for without a limit.
                 channel.writeAndFlush(frame).whenFailure(inbox.fail)
                 for try await answer in answers { return answer }
                 throw CancellationError()
             }
-            unanswered -= 1
-            return answer
         } catch is TimeLimitExceeded {
             throw CompanionClientError(
                 .timedOut,
@@ -140,19 +119,9 @@ package actor LumiClient {
                 delivery: .unknown
             )
         } catch let end as LumiInbox.End {
-            if case .closed = end, isRelayed {
-                throw CompanionClientError(
-                    .unreachable,
-                    "The connection to \(endpoint) that was kept has ended before the answer.",
-                    delivery: .unknown
-                )
-            }
             throw CompanionClientError.lumi(end, endpoint: endpoint)
         }
     }
-
-    /// Whether the connection stands, and nothing is under way on it.
-    var isIdle: Bool { !isBusy && unanswered == 0 && !inbox.hasEnded }
 
     /// Sends a command and takes its answer for granted.
     ///

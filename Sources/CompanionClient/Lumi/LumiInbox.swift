@@ -50,9 +50,6 @@ final class LumiInbox: ChannelInboundHandler, Sendable {
         state.withLockedValue { if $0.waiter?.id == id { $0.waiter = nil } }
     }
 
-    /// Whether the connection has ended.
-    var hasEnded: Bool { state.withLockedValue { $0.end != nil } }
-
     func fail(_ error: any Error) {
         end { _ in .failed(error) }
     }

@@ -14,9 +14,6 @@ package struct LumiRequest: Sendable, Hashable {
     package let parameters: [String: String]
     let pace: Pace
 
-    /// Whether not the Mac answers, but the process that keeps the connection to it.
-    var isForHolder: Bool { command.begins(with: "pairtool.") }
-
     init(_ command: String, _ parameters: [String: String] = [:], pace: Pace = .usual) {
         self.command = command
         self.parameters = parameters

@@ -18,8 +18,8 @@ package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     package var prompt: String
     /// nil allows all tools.
     package var allowedTools: [String]?
-    /// Whether questions about other tools are answered with no; nil, as in prompts of earlier versions, is no.
-    package var deniesQuestions: Bool?
+    /// Whether questions about other tools are answered with no.
+    package var deniesQuestions = false
     package var writtenAt: Date
     package var state: State
     /// The chat; nil for one that is created before the prompt is sent, and for one that follows from the directory.
@@ -67,14 +67,14 @@ package struct Outbox: Codable, Sendable, Hashable {
 
     package var version = 1
     package private(set) var prompts: [WaitingPrompt] = []
-    /// For who still knows the chat only by its `newChatID`; nil in files of earlier versions.
-    private var newChats: [NewChat]?
+    /// Chats that somebody may still know only by their `newChatID`.
+    private var newChats: [NewChat] = []
 
     package init() {}
 
     /// The chat that was created for a prompt with a `newChatID`; nil if there is none.
     package func chat(madeFor newChatID: UUID) -> String? {
-        newChats?.first { $0.newChatID == newChatID }?.chatID
+        newChats.first { $0.newChatID == newChatID }?.chatID
     }
 
     /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
@@ -116,8 +116,8 @@ package struct Outbox: Codable, Sendable, Hashable {
     package mutating func setChat(_ chatID: String, of id: String, at now: Date) {
         guard let first = prompts.first(where: { $0.id.isSame(as: id) }) else { return }
         if let key = first.newChatID {
-            newChats?.removeAll { $0.newChatID == key || now.timeIntervalSince($0.madeAt) > Self.chatAge }
-            newChats = (newChats ?? []) + [NewChat(newChatID: key, chatID: chatID, madeAt: now)]
+            newChats.removeAll { $0.newChatID == key || now.timeIntervalSince($0.madeAt) > Self.chatAge }
+            newChats.append(NewChat(newChatID: key, chatID: chatID, madeAt: now))
         }
         for index in prompts.indices
         where prompts[index].id.isSame(as: id) || first.newChatID != nil && prompts[index].newChatID == first.newChatID

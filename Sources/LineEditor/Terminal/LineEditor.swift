@@ -47,7 +47,7 @@ package final class LineEditor: @unchecked Sendable {
 
     private var state: LineState
     private var renderer: LineRenderer
-    private var typed: [UInt8]
+    private var typed: [UInt8] = []
     private var hasEnded = false
     private var reports = FocusReports()
     /// Whether this terminal has ever reported who has the focus.
@@ -61,7 +61,6 @@ package final class LineEditor: @unchecked Sendable {
 
     /// - Parameters:
     ///   - prompt: What stands before the line.
-    ///   - typed: What was typed before, and read from the terminal in its original mode.
     ///   - history: Earlier lines, oldest first.
     ///   - reflows: Whether the terminal breaks rows that are too long when its window gets narrower.
     ///   - interruptDescriptor: Becomes readable when a signal came; reading then ends.
@@ -69,7 +68,6 @@ package final class LineEditor: @unchecked Sendable {
     /// - Returns: nil where the terminal cannot be used.
     package init?(
         prompt: String,
-        typed: [UInt8] = [],
         history: [String] = [],
         reflows: Bool = true,
         interruptDescriptor: Int32,
@@ -80,8 +78,6 @@ package final class LineEditor: @unchecked Sendable {
         let wake = WakePipe.make()
         (self.mode, self.prompt, self.rule, self.reflows, self.completer) = (mode, prompt, rule, reflows, completer)
         wakeWriter = wake.writer
-        // In its original mode, the terminal turns Enter into a line feed.
-        self.typed = typed.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: "\r") : $0 }
         input = TerminalInput(interruptDescriptor: interruptDescriptor, wakeDescriptor: wake.reader)
         state = LineState(history: history)
         renderer = LineRenderer(prompt: prompt, size: TerminalOutput.size, reflows: reflows, rule: rule)

@@ -1,9 +1,7 @@
 /// Writes rows, with what stands before them: the bars of quotes, the bullets and the indentation of lists.
 struct RowWriter {
-    var options: MarkdownOptions {
-        didSet { palette = options.palette }
-    }
-    private(set) var palette: Palette
+    var options: MarkdownOptions
+    let palette = Palette()
     /// The rows. Each ends with a line feed.
     private(set) var rows: [UInt8] = []
     /// Whether there are rows, here or before.
@@ -24,7 +22,6 @@ struct RowWriter {
     init(options: MarkdownOptions, hasRows: Bool) {
         self.options = options
         self.hasRows = hasRows
-        palette = options.palette
     }
 
     /// The columns that a row of text has.

@@ -51,7 +51,7 @@ package struct MarkdownStream: Sendable {
     /// The code blocks of a whole text, without their fences and last line ends, as they are shown: also those within
     /// lists and quotes.
     package static func codeBlocks(of text: String) -> [String] {
-        var stream = MarkdownStream(MarkdownOptions(columns: 80, theme: .dark))
+        var stream = MarkdownStream(MarkdownOptions(columns: 80))
         stream.scanner.writer.codeBlocks = []
         stream.feed(text)
         stream.finish()

@@ -20,11 +20,11 @@ package struct LumiPairing: Sendable {
     ///
     /// - Parameters:
     ///   - accept: Waits until the host's user accepts the connection.
-    ///   - paired: Gets the result and the accepted connection, which closes afterwards.
+    ///   - paired: Gets the result.
     /// - Throws: ``PairingError``, `CompanionClientError`, `RecordFileError`; what `accept` throws.
     package func run(
         accept: (LumiClient) async throws -> LumiGeneration,
-        paired: (PairingOutcome, LumiClient) async -> Void
+        paired: (PairingOutcome) -> Void
     ) async throws -> LumiGeneration {
         var failure: CompanionClientError?
         for endpoint in target.endpoints {
@@ -37,7 +37,7 @@ package struct LumiPairing: Sendable {
                     let generation = try await accept(client)
                     var host = target.legacyRecord(at: endpoint, of: device)
                     host.deviceName = device.name
-                    await paired(try device.store(host, replacing: target.record), client)
+                    paired(try device.store(host, replacing: target.record))
                     return generation
                 }
             } catch let error as CompanionClientError where error.delivery == .notSent {

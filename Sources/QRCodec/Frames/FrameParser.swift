@@ -82,9 +82,6 @@ extension ImageFormat: CustomStringConvertible {
         case .jpeg: "JPEG image"
         case .webp: "WebP image"
         case .heic: "HEIC image"
-        case .gif: "GIF image"
-        case .bmp: "BMP image"
-        case .pnm: "PNM image"
         case .other(let name): name
         }
     }

@@ -41,13 +41,10 @@ enum ImageDecoder {
         case .jpeg: return try JPEGDecoder.decode(data, limits: limits, mayReduce: mayReduce)
         case .webp: return try WebPDecoder.decode(data, limits: limits)
         case .heic: return try HEIFDecoder.decode(data, limits: limits)
-        case .gif: return try GIFDecoder.decode(data, limits: limits)
-        case .bmp: return try BMPDecoder.decode(data, limits: limits)
-        case .pnm: return try PNMDecoder.decode(data, limits: limits)
         case .other(let name):
             throw QRCodecError(
                 .unsupportedFormat,
-                "The file is in another format (\(name)); PNG, JPEG, WebP, HEIC, GIF, BMP and PNM images can be read."
+                "The file is in another format (\(name)); PNG, JPEG, WebP and HEIC images can be read."
             )
         }
     }

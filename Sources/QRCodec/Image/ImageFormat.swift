@@ -4,10 +4,6 @@ enum ImageFormat: Equatable {
     case jpeg
     case webp
     case heic
-    case gif
-    case bmp
-    /// Any of the portable anymaps.
-    case pnm
     /// Something else, named in the singular: "GIF image".
     case other(String)
 
@@ -23,16 +19,6 @@ enum ImageFormat: Equatable {
             self = .webp
         } else if data.dropFirst(4).starts(with: "ftyp".utf8), Self.isHEIC(data) {
             self = .heic
-        } else if data.starts(with: "GIF87a".utf8) || data.starts(with: "GIF89a".utf8) {
-            self = .gif
-        } else if data.starts(with: "BM".utf8), data.count > 18, data[15..<18].allSatisfy({ $0 <= 4 }) {
-            // The two letters alone may begin a text; the header's length follows, of which the upper bytes are small.
-            self = .bmp
-        } else if data.count > 2, data[0] == UInt8(ascii: "P"),
-            (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1]),
-            [0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#")].contains(data[2])
-        {
-            self = .pnm
         } else {
             self = .other(Self.name(of: data))
         }
@@ -75,8 +61,15 @@ enum ImageFormat: Equatable {
     private static func name(of data: [UInt8]) -> String {
         if let known = magics.first(where: { data.starts(with: $0.bytes) }) { return known.name }
         if data.starts(with: "RIFF".utf8) { return "RIFF file" }
+        if isPNM(data) { return "PNM image" }
         if data.dropFirst(4).starts(with: "ftyp".utf8) { return mediaName(brand: data.dropFirst(8).prefix(4)) }
         return textName(data) ?? unknownKind
+    }
+
+    /// Whether it begins like a portable anymap.
+    private static func isPNM(_ data: [UInt8]) -> Bool {
+        data.count > 2 && data[0] == UInt8(ascii: "P") && (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1])
+            && [0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#")].contains(data[2])
     }
 
     /// The kinds of ISO base media file, by their major brand.

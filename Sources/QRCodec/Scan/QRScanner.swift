@@ -11,7 +11,7 @@ package enum QRScanner {
     /// takes, up to ten times that where nothing is found.
     ///
     /// - Parameters:
-    ///   - data: PNG, JPEG, WebP, HEIC, GIF, BMP or PNM, told apart by content.
+    ///   - data: PNG, JPEG, WebP or HEIC, told apart by content.
     ///   - limits: What is refused before it is decoded.
     ///   - isWanted: Whether a payload is one that the caller looks for. Once one is found, the search ends with the
     ///     size of the picture that it is seen at and those next to it, so that a second one much smaller than it may

@@ -144,10 +144,6 @@ struct AICLIFamily: Family {
         }
     }
 
-    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
-        try await AICLIMessages(AICLISessions.store(of: host.id, context: context), recorder).moveOld()
-    }
-
     func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore {
         AICLISessions.store(of: host.id, context: context).outboxStore
     }

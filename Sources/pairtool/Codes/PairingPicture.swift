@@ -2,28 +2,28 @@ import CompanionWire
 import LocalState
 import QRCodec
 
-/// Reads QR codes from a picture in a file or on standard input. Reading blocks.
+/// Reads QR codes from a picture in a file or on standard input, on a thread that may block.
 enum PairingPicture {
     /// The contents of all QR codes in the picture.
     ///
     /// - Parameter file: A path, or `-` for standard input. A file that holds the payload as text works as well.
     /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
-    static func read(_ file: String, context: CommandContext) throws -> [QRContent] {
-        try contents(of: try load(file, context: context), in: name(file))
+    static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
+        try await contents(of: try await load(file, context: context), in: name(file))
     }
 
     /// The contents of all QR codes in a picture. The bytes may also be the payload as text.
     ///
     /// - Parameter place: The picture's name in messages.
     /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
-    static func contents(of bytes: [UInt8], in place: String) throws -> [QRContent] {
+    static func contents(of bytes: [UInt8], in place: String) async throws -> [QRContent] {
         if let content = payloadText(bytes) { return [content] }
-        return try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) }
+        return try await BlockingCall.run { try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) } }
     }
 
     /// The contents of all QR codes in a decoded picture.
-    static func contents(of image: QRImage, in place: String) throws -> [QRContent] {
-        try contents(in: place) { try QRScanner.scan(image, where: isOurs) }
+    static func contents(of image: QRImage, in place: String) async throws -> [QRContent] {
+        try await BlockingCall.run { try contents(in: place) { try QRScanner.scan(image, where: isOurs) } }
     }
 
     private static func contents(
@@ -100,9 +100,9 @@ enum PairingPicture {
     /// Reads a file or standard input.
     ///
     /// - Throws: ``CommandError`` when it cannot be read, or is larger than images may be.
-    static func load(_ file: String, context: CommandContext) throws -> [UInt8] {
+    static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
-        guard let content = try context.content(of: file, limit: limit) else {
+        guard let content = try await context.content(of: file, limit: limit) else {
             throw CommandError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
         }
         return content
@@ -147,23 +147,4 @@ enum PairingSymbol: Sendable, Hashable {
 
     /// What names a server and has a token for it.
     var server: AICLIPayload? { if case .aicli(let payload) = self { payload } else { nil } }
-}
-
-/// The same functions, without blocking the calling thread.
-extension PairingPicture {
-    static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
-        try await BlockingCall.run { try read(file, context: context) }
-    }
-
-    static func contents(of bytes: [UInt8], in place: String) async throws -> [QRContent] {
-        try await BlockingCall.run { try contents(of: bytes, in: place) }
-    }
-
-    static func contents(of image: QRImage, in place: String) async throws -> [QRContent] {
-        try await BlockingCall.run { try contents(of: image, in: place) }
-    }
-
-    static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
-        try await BlockingCall.run { try load(file, context: context) }
-    }
 }

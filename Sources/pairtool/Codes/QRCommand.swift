@@ -1,5 +1,4 @@
 import ArgumentParser
-import LocalState
 import QRCodec
 
 struct QRCommand: AsyncParsableCommand {
@@ -49,7 +48,7 @@ struct QRCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (drawing, output) = (drawing, options.output)
-        try await BlockingCall.run { try drawing.run(output) }
+        try await drawing.run(output)
     }
 
     private var drawing: QRDrawing {

@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import LocalState
 import QRCodec
 
 /// Draws text as a QR code.
@@ -59,11 +60,15 @@ struct QRDrawing: Sendable {
         return nil
     }
 
-    /// Draws the code. Blocks while it reads and writes.
+    /// Draws the code.
     ///
     /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
-    func run(_ out: Output) throws {
-        let text = try text(out.context)
+    func run(_ out: Output) async throws {
+        let text = try await text(out.context)
+        try await BlockingCall.run { try draw(text, out) }
+    }
+
+    private func draw(_ text: [UInt8], _ out: Output) throws {
         let symbol = try makeSymbol(text)
         switch chosenFormat {
         case .terminal:
@@ -91,8 +96,8 @@ struct QRDrawing: Sendable {
         [Format.png, .svg].first { file.lowercased().ends(with: ".\($0.rawValue)") }
     }
 
-    private func text(_ context: CommandContext) throws -> [UInt8] {
-        guard let content = try content(context) else {
+    private func text(_ context: CommandContext) async throws -> [UInt8] {
+        guard let content = try await content(context) else {
             let name = PairingPicture.name(file)
             throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
@@ -101,9 +106,9 @@ struct QRDrawing: Sendable {
         return text
     }
 
-    private func content(_ context: CommandContext) throws -> [UInt8]? {
+    private func content(_ context: CommandContext) async throws -> [UInt8]? {
         do {
-            return try context.content(of: file, limit: 64 << 10)
+            return try await context.content(of: file, limit: 64 << 10)
         } catch var error as CommandError where error.status == .nothingFound && error.next == nil {
             error.message += "; `pairtool qr` reads the text from a file or from standard input"
             error.next = "to draw a text: printf %s TEXT | pairtool qr"

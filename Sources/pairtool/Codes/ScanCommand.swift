@@ -7,7 +7,7 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes from pictures.",
         discussion: """
-            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes contain. With --watch \
+            Reads PNG, JPEG, WebP and HEIC files and says what their QR codes contain. With --watch \
             it ends at the first pairing code, with --camera or --frames when two frames show the same code. Nothing \
             is sent anywhere.
 
@@ -20,7 +20,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Argument(
         help: "Pictures; - for standard input.",
-        completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"])
+        completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic"])
     )
     var files: [String] = []
 

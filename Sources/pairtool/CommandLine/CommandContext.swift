@@ -35,8 +35,6 @@ struct CommandContext: Sendable {
     var said = SaidOnce()
     /// Whether prompts that wait for a host are sent along the way, when it is reached.
     var sendsWaiting = true
-    /// The path of this program's executable, to start another process of it.
-    var program = ownFile
 
     struct WindowSize: Sendable, Hashable {
         var columns: Int
@@ -73,12 +71,6 @@ struct CommandContext: Sendable {
         },
         now: { Date() }
     )
-
-    private static var ownFile: String {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    }
 
     /// Whether the user can be asked: questions go to standard error, answers come from standard input.
     var canAsk: Bool { stdinIsTerminal && stderrIsTerminal }

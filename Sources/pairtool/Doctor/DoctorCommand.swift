@@ -13,36 +13,47 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Find out why a host is not found or does not answer.",
         discussion: """
             Checks mDNS, the network, the paired hosts and pairtool's own files, and advises what to do. Changes \
-            nothing. Exits with 0 if there is no problem and no warning, otherwise with 1. Only root can read the \
-            firewall's rules.
+            nothing. Exits with 0 if there is no problem and no warning, otherwise with 1.
 
             Examples:
               pairtool doctor
-              sudo pairtool doctor
               pairtool doctor --host Studio --json
+              pairtool doctor --report report.json
             """
     )
 
     @Option(
-        name: .customLong("host"),
         help: "Check this paired host only, by name or id prefix. Default: all.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
-    var named: String?
+    var host: String?
 
-    /// The host as a plain argument: the old form of `--host`.
-    @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
-    var unnamed: String?
-
-    private var host: String? { named ?? unnamed }
+    @Option(
+        help: """
+            Also write versions, settings, verdicts and counts to this file (mode 0600), to attach to a bug report. It \
+            has no names, addresses or texts.
+            """,
+        completion: .file()
+    )
+    var report: String?
 
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let output = options.output
+        // A file that cannot be written is reported before the checks, which take seconds.
+        let draft = try await BlockingCall.run { [report] in try report.map { try OutputDraft($0) } }
         let checks = try Self.checks(of: host, discovery, output)
         let findings = try await CheckRunner(checks: checks).run { show($0, output) }
+        if let draft, let report {
+            let text = try await DoctorReport.collect(findings, context: output.context).text
+            try await BlockingCall.run {
+                try draft.write(text)
+                try draft.finish()
+            }
+            output.say("Wrote the report to \(report), which only you can read. Nothing was sent.")
+        }
         guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
@@ -70,7 +81,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 client: client,
                 bus: .system(environment: context.environment)
             ),
-            PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
+            PortCheck(), InterfaceCheck(only: only), FirewallCheck(), MulticastCheck(only: only),
             AdvertCheck(hasPairedHosts: !hosts.isEmpty) {
                 try await DiscoverySnapshot.run(
                     client: client,

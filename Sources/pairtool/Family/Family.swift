@@ -106,11 +106,6 @@ protocol Family: Sendable {
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R
-    /// Writes down in the history what the family itself stores of a host. Nothing is asked of the host. Default: it
-    /// stores nothing.
-    ///
-    /// - Throws: ``CommandError`` if there is nothing, with what to do about it.
-    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws
     /// The prompts that wait for a host. Default: a file of its own.
     func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore
     /// The files that are kept for its hosts, besides their records and outboxes. Default: none.
@@ -179,8 +174,6 @@ extension Family {
     func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void {
         { try await TCPProbe.connect(to: $0, timeouts: .lookup) }
     }
-
-    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {}
 
     func transports(
         of host: DiscoveredHost,

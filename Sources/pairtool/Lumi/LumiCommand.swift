@@ -6,6 +6,7 @@ struct LumiCommand: AsyncParsableCommand {
         abstract: "Control a Mac with Lumi, and pull and use its agents.",
         discussion: """
             Examples:
+              pairtool lumi remote
               pairtool lumi remote screenshot --show
               pairtool lumi sync
               pairtool lumi agents

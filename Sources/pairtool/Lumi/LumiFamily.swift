@@ -44,8 +44,6 @@ struct LumiFamily: Family {
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
         let (target, device, output) = (pairing.target, pairing.device, pairing.output)
-        // If the host was paired before, its kept connection is replaced by the new one.
-        if let record = target.record(in: pairing.known) { HeldConnection(record, output.context).end() }
         let approval = LumiConnectionApproval(
             hostName: target.name,
             deviceName: device.name,
@@ -53,11 +51,7 @@ struct LumiFamily: Family {
             output: output
         )
         let lumi = LumiPairing(target: target, device: device, clock: output.context.clock)
-        let generation = try await lumi.run(accept: approval.accept) { outcome, client in
-            PairingReport(output: output).show(outcome)
-            // For the first command.
-            await HeldConnection(outcome.host, output.context).keep(client, output)
-        }
+        let generation = try await lumi.run(accept: approval.accept) { PairingReport(output: output).show($0) }
         if generation == .open { output.say("This host does not ask its user about connections.") }
     }
 
@@ -107,14 +101,6 @@ struct LumiFamily: Family {
                 )
             }
         }
-    }
-
-    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
-        let store = LumiStore(data: context.paths.data, hostID: host.id)
-        guard let conversations = await LumiConversations(store, recorder) else { return }
-        // Even if they cannot be listed.
-        try await conversations.move()
-        try await recorder.list(conversations)
     }
 
     func forget(_ host: PairedHost, context: CommandContext) throws {

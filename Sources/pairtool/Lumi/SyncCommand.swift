@@ -69,6 +69,7 @@ struct SyncCommand: AsyncParsableCommand {
             let items = try await LumiSync(store: store, withKeys: withKeys, pulledMark: mark).run(mac.client)
             do {
                 _ = try await moveConversations(store, of: mac.host, output)
+                await list(store, of: mac.host, output)
                 return (items, nil)
             } catch {
                 return (items, error)
@@ -96,6 +97,15 @@ struct SyncCommand: AsyncParsableCommand {
             try await conversations.move()
             return try await conversations.pulledMark()
         }
+    }
+
+    /// Lists agents and conversations in the history, if the user wants one, so that they are found there by name.
+    private func list(_ store: LumiStore, of host: PairedHost, _ output: Output) async {
+        guard let history = LocalHistory.ofUser(output) else { return }
+        let recorder = HistoryRecorder(history, host: HistoryHost(host), now: output.context.now)
+        // What cannot be listed is listed by the next command that reads it.
+        if let conversations = await LumiConversations(store, recorder) { try? await recorder.list(conversations) }
+        await history.finish(at: output.context.now())
     }
 
     private func finish(_ items: [LumiSync.Item], output: Output) throws {

@@ -168,15 +168,9 @@ struct HostRejectCommand: AsyncParsableCommand {
     @Flag(help: "Also refuse later questions of its kind, if the agent offers that.")
     var never = false
 
-    /// The name of `--never` in earlier versions.
-    @Flag(help: .hidden)
-    var always = false
-
     @OptionGroup var question: HostAnswerOptions
 
-    var isForLater: Bool { never || always }
-
-    func run() async throws { try await question.answer(approve: false, always: isForLater) }
+    func run() async throws { try await question.answer(approve: false, always: never) }
 }
 
 extension Output {

@@ -82,20 +82,16 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     )
     var remove: [CompanionPermission] = []
 
-    /// The old name of `--permission`.
-    @Option(parsing: .upToNextOption, help: .hidden, transform: CompanionPermission.init(commandLine:))
-    var set: [CompanionPermission] = []
-
     @Flag(help: "Allow reading only.")
     var readOnly = false
 
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if readOnly, !(allowed + set).isEmpty {
+        if readOnly, !allowed.isEmpty {
             throw ValidationError("--read-only and --permission cannot be used together.")
         }
-        if readOnly || !(allowed + set).isEmpty, !(add + remove).isEmpty {
+        if readOnly || !allowed.isEmpty, !(add + remove).isEmpty {
             throw ValidationError("--add and --remove cannot be used with --permission or --read-only.")
         }
     }
@@ -103,11 +99,10 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         var device = try await output.adminDevice(device)
-        let wanted = allowed + set
-        if readOnly || !(wanted + add + remove).isEmpty {
+        if readOnly || !(allowed + add + remove).isEmpty {
             var request = AdminRequest(.permissions)
             request.device = device.id
-            let all = wanted + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add
+            let all = allowed + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add
             request.permissions = all.unique.filter { !remove.contains($0) }
             guard let changed = try await output.ask(request).devices?.first else { throw CommandError.strangeAnswer }
             device = changed

@@ -112,7 +112,6 @@ struct HostChangesCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await rendering.prepare(options)
         var output = options.output
         output.isPlain = rendering.plain
         var request = AdminRequest(.changes)

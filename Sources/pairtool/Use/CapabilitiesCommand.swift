@@ -16,17 +16,10 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     )
 
     @Option(
-        name: .customLong("host"),
         help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
-    var named: String?
-
-    /// The host as a plain argument: the old form of `--host`.
-    @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
-    var unnamed: String?
-
-    private var host: String? { named ?? unnamed }
+    var host: String?
 
     @OptionGroup var options: OutputOptions
 

@@ -117,7 +117,7 @@ import Testing
         try await withTemporaryDirectory { folder in
             let store = AICLIStore(data: folder, hostID: "abcd")
             let content = Array(#"{"version":2,"prompts":{},"sessions":{}}"#.utf8)
-            let paths = ["outbox", "projects", "sessions"].map { "\(store.directory)/\($0).json" }
+            let paths = ["outbox", "sessions"].map { "\(store.directory)/\($0).json" }
             for path in paths { try content.withUnsafeBytes { try PrivateFile.write($0, to: path) } }
             for use in [
                 { _ = try store.outbox() },
@@ -138,48 +138,6 @@ import Testing
         let store = AICLIStore(data: "/data", hostID: "../../etc/passwd")
         #expect(store.directory == "/data/aicli/etcpasswd")
         #expect(AICLIStore(data: "/data", hostID: "..").directory == "/data/aicli/host")
-    }
-
-    @Test("What an earlier version kept in a file is moved to the history, in front of what is said next, and once")
-    func moved() async throws {
-        try await withAICLI { peers in
-            let chatID = AICLISessionTable.chatID(for: "/Users/ada/web")
-            let file = peers.store.directory + "/chat-\(DeviceIdentity.shortHash(chatID)).json"
-            let old = """
-                {"messages":[{"createdAt":"2025-11-23T07:56:16.522Z","id":"m5","role":"user","text":"why?"},\
-                {"createdAt":"2025-11-23T07:56:16.550Z","id":"m6","role":"assistant","text":"Because."}],"removed":5,\
-                "version":1}
-                """
-            try PrivateFile.makeDirectory(peers.store.directory)
-            let expected = ["user: why?", "assistant: Because.", "user: again", "assistant: You said: again"]
-            for prompts in [["again"], []] {
-                // The second time as if the file had not been removed.
-                try Array(old.utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
-                for prompt in prompts { _ = try await peers.send(prompt) }
-                #expect(try await peers.transcript() == expected)
-                #expect(FileStatus(file) == nil)
-            }
-            // One that is damaged is named, and stays.
-            try Array("{".utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
-            await #expect(throws: RecordFileError.self) { try await peers.transcript() }
-            #expect(FileStatus(file) != nil)
-        }
-    }
-
-    @Test("What an earlier version kept does not come back after the user cleared the history")
-    func cleared() async throws {
-        try await withAICLI { peers in
-            _ = try await peers.send("again")
-            await peers.history.use { history throws(HistoryError) in
-                try await history.clear(hostIDs: try await history.hosts().map(\.id), at: Date())
-            }
-            let chatID = AICLISessionTable.chatID(for: "/Users/ada/web")
-            let file = peers.store.directory + "/chat-\(DeviceIdentity.shortHash(chatID)).json"
-            let old = #"{"messages":[{"id":"m5","role":"user","text":"why?"}],"removed":0,"version":1}"#
-            try Array(old.utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
-            #expect(try await peers.transcript().isEmpty)
-            #expect(FileStatus(file) == nil)
-        }
     }
 
     @Test("Tools are kept with the prompt; without a history nothing is kept, and the session goes on all the same")

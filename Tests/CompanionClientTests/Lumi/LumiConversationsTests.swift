@@ -17,19 +17,12 @@ import Testing
         }
     }
 
-    private func local(_ store: LumiStore, _ id: UUID) -> String { "\(store.directory)/local/\(id.uuidString).json" }
-
-    /// Writes a conversation as an earlier version kept it.
-    private func keep(_ conversation: LumiConversation, in store: LumiStore) throws {
-        try write([UInt8](LumiJSON.encoder().encode(conversation)), local(store, conversation.id))
-    }
-
     private func write(_ bytes: [UInt8], _ path: String) throws {
         try bytes.withUnsafeBytes { try PrivateFile.write($0, to: path) }
     }
 
     /// An answer that broke off, and a prompt with a picture.
-    private func earlier(_ id: UUID, agent: UUID) -> LumiConversation {
+    private func said(_ id: UUID, agent: UUID) -> LumiConversation {
         let time = Date(timeIntervalSinceReferenceDate: 700_000_900)
         return LumiConversation(
             id: id,
@@ -65,15 +58,16 @@ import Testing
         }
     }
 
-    @Test func whatAnEarlierVersionKeptIsMovedOnceAndItsFilesAreGone() async throws {
+    @Test func whatWasPulledIsMovedOnceAndItsFileIsGone() async throws {
         try await withChats { chats, sample in
             let (own, store) = (UUID(), chats.store)
             let pulled = try PrivateFile.read(store.path(of: .conversations)) ?? []
-            let said = [earlier(own, agent: sample.agent), earlier(sample.conversation, agent: sample.agent)]
-            // Again, as if the program had been killed after the transaction and before the files were removed.
+            for conversation in [said(own, agent: sample.agent), said(sample.conversation, agent: sample.agent)] {
+                try await chats.conversations.append(conversation.messages, to: conversation)
+            }
+            // Again, as if the program had been killed after the transaction and before the file was removed.
             for round in 0..<3 {
                 if round < 2 {
-                    for conversation in said { try keep(conversation, in: store) }
                     let name = round == 0 ? "conversations.json" : "conversations.taken.json"
                     try write(pulled, "\(store.directory)/\(name)")
                 }
@@ -88,7 +82,7 @@ import Testing
                 #expect(merged.messages.map(\.imageData) == [nil, Data([1, 2, 3]), Data([1, 2]), nil])
                 #expect(merged.messages.last?.agentId == sample.agent)
                 let files = try FileManager.default.subpathsOfDirectory(atPath: store.directory)
-                #expect(Set(files) == ["agents.json", "local", "lock"], "\(round)")
+                #expect(Set(files) == ["agents.json", "lock"], "\(round)")
                 #expect(try await chats.history.status().messages == 6, "\(round)")
                 #expect(try await conversations.pulledMark() == LumiStore.mark(of: pulled))
             }
@@ -177,51 +171,6 @@ import Testing
         }
     }
 
-    @Test func aDamagedFileOfOneConversationKeepsNoOtherFromBeingListed() async throws {
-        try await withChats { chats, sample in
-            let (store, made, damaged) = (chats.store, UUID(), UUID())
-            try keep(earlier(made, agent: sample.agent), in: store)
-            for id in [sample.conversation, damaged] { try write(Array("oops".utf8), local(store, id)) }
-            let conversations = chats.conversations
-            let projects = try await conversations.projects()
-            #expect(projects.map(\.id).sorted() == [LumiStore.id(sample.agent), LumiStore.otherProjectID].sorted())
-            let whole = try await conversations.chats(projectID: LumiStore.id(sample.agent)).map(\.id)
-            #expect(Set(whole) == [LumiStore.id(sample.conversation), LumiStore.id(made)])
-            let others = try await conversations.chats(projectID: LumiStore.otherProjectID)
-            #expect(others.map(\.id) == [LumiStore.id(damaged)])
-            let messages = try await conversations.lastMessages(chatID: LumiStore.id(made), count: 5)
-            #expect(messages.map(\.text) == ["See [picture]", "A cl [broken off]"])
-            for id in [sample.conversation, damaged] {
-                let error = await #expect(throws: LumiStoreError.self) {
-                    try await conversations.lastMessages(chatID: LumiStore.id(id), count: 5)
-                }
-                #expect(error?.code == .damaged)
-                #expect(error?.message.contains(id.uuidString) == true)
-                #expect(try PrivateFile.read(local(store, id)) == Array("oops".utf8))
-            }
-        }
-    }
-
-    @Test func aConversationThatWasListedAsDamagedHasItsTitleOnceItIsMendedAndGoesWithItsFile() async throws {
-        try await withChats { chats, sample in
-            let (mended, moved, conversations) = (UUID(), UUID(), chats.conversations)
-            for id in [mended, moved] { try write(Array("oops".utf8), local(chats.store, id)) }
-            let history = LocalHistory(chats.history, limits: HistoryLimits()) { Issue.record($0) }
-            let recorder = HistoryRecorder(history, host: LumiChats.host, now: { Date() })
-            try await recorder.list(conversations)
-            let damaged = try await conversations.chats(projectID: LumiStore.otherProjectID)
-            #expect(Set(damaged.map(\.id)) == [LumiStore.id(mended), LumiStore.id(moved)])
-            try keep(earlier(mended, agent: sample.agent), in: chats.store)
-            try FileManager.default.removeItem(atPath: local(chats.store, moved))
-            try await recorder.list(conversations)
-            let listed = try await conversations.chats(projectID: LumiStore.id(sample.agent))
-            #expect(listed.first { $0.id == LumiStore.id(mended) }?.title == "Winds")
-            #expect(try await conversations.chats(projectID: LumiStore.otherProjectID).isEmpty)
-            let gone = try await conversations.conversation(moved)
-            #expect(gone == nil)
-        }
-    }
-
     @Test func pulledConversationsThatAreDamagedStayWhereTheNextPullReplacesThem() async throws {
         try await withChats { chats, sample in
             let (store, conversations) = (chats.store, chats.conversations)
@@ -241,25 +190,6 @@ import Testing
             try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
             let listed = try await conversations.chats(projectID: LumiStore.id(sample.agent))
             #expect(listed.map(\.title) == ["Tides"])
-        }
-    }
-
-    @Test func pulledConversationsThatAreDamagedKeepNothingThatWasSaidHereFromBeingMoved() async throws {
-        try await withChats { chats, sample in
-            let (own, store, conversations) = (UUID(), chats.store, chats.conversations)
-            try write(Array("oops".utf8), store.path(of: .conversations))
-            let said = [earlier(own, agent: UUID()), earlier(sample.conversation, agent: UUID())]
-            for conversation in said { try keep(conversation, in: store) }
-            let error = await #expect(throws: LumiStoreError.self) { try await conversations.move() }
-            #expect(error?.code == .damaged)
-            for conversation in said { #expect(try PrivateFile.read(local(store, conversation.id)) == nil) }
-            let kept = try await chats.history.keptChat(id: LumiStore.id(own), hostID: LumiChats.host.id)
-            #expect(kept?.messages.map(\.text) == ["See", "A cl"])
-            // What is pulled afterwards says what the chat is, and what was said here stays in it.
-            try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
-            let merged = try #require(try await conversations.conversation(sample.conversation))
-            #expect(merged.title == "Tides" && merged.participantIds == [sample.agent])
-            #expect(merged.messages.map(\.content) == ["Why?", "The moon.", "See", "A cl"])
         }
     }
 

@@ -10,9 +10,6 @@ enum Target: String {
     case jpeg
     case webp
     case heic
-    case gif
-    case bmp
-    case pnm
     case y4m
     case mjpeg
     case any
@@ -36,9 +33,6 @@ enum Target: String {
         case .jpeg: decode(.jpeg)
         case .webp: decode(.webp)
         case .heic: decode(.heic)
-        case .gif: decode(.gif)
-        case .bmp: decode(.bmp)
-        case .pnm: decode(.pnm)
         case .y4m, .mjpeg:
             // The last byte says in which parts the stream comes.
             let size = Int(bytes.last ?? 0) * 16 + 1

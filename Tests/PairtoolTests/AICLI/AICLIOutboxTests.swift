@@ -23,15 +23,14 @@ import Testing
             let first = await user.run("send", "web", "one", "--queue")
             #expect(first.status == 0 && first.err.contains("is back: pairtool outbox send"), "\(first)")
             #expect(await user.run("send", "api", "two", "--queue").status == 0)
-            let waiting = try await user.run("aicli", "outbox", "--json").json
+            let waiting = try await user.run("outbox", "--json").json
             #expect(waiting.compactMap { $0["prompt"]?.string } == ["one", "two"])
             let id = try #require(waiting.last?["id"]?.string)
-            #expect(await user.run("aicli", "outbox", "remove", id).status == 0)
-            let sent = await user.run("aicli", "outbox", "send")
+            #expect(await user.run("outbox", "remove", id).status == 0)
+            let sent = await user.run("outbox", "send")
             #expect(sent.status == 0 && sent.out == "You said: one\n", "\(sent)")
             #expect(server.prompts == ["one"])
-            #expect(await user.run("aicli", "outbox").status == 3)
-            #expect(await user.run("aicli", "outbox", "retry", "nothing").status == 3)
+            #expect(await user.run("outbox").status == 3)
         }
     }
 
@@ -50,14 +49,14 @@ import Testing
                 #expect(result.status == 0 && result.err.contains("The prompt waits as"), "\(result)")
             }
             // At a terminal, what is drawn must not hide why it failed.
-            let failed = await user.run(["aicli", "outbox", "send"], terminal: true)
+            let failed = await user.run(["outbox", "send"], terminal: true)
             #expect(failed.status == 10 && failed.err.contains("pairtool: "), "\(failed)")
             try await withFakeAICLI(script, port: port) { server in
                 let result = await user.run("send", "web", "three")
                 #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")
                 #expect(server.prompts == ["one", "two", "2b", "three"])
                 #expect(result.err.contains("Its answer: You said: two"), "\(result)")
-                #expect(await user.run("aicli", "outbox").status == 3)
+                #expect(await user.run("outbox").status == 3)
             }
         }
     }

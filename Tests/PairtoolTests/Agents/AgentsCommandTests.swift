@@ -47,7 +47,7 @@ import Testing
     @Test func whatWasNeverPulledIsSaidWithTheWayToIt() async throws {
         try await Sandbox.with { user in
             _ = try user.recordLumiHost()
-            for arguments in [["lumi", "agents"], ["lumi", "automations"], ["search", "x"], ["projects"], ["chats"]] {
+            for arguments in [["lumi", "agents"], ["lumi", "automations"], ["projects"], ["chats"]] {
                 let result = await user.run(arguments)
                 #expect(result.status == 3, "\(arguments) \(result.err)")
                 #expect(result.err.contains("next: pairtool lumi sync"))

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PNGFiles
 import QRCodec
 import Testing
 
@@ -92,10 +93,10 @@ import Testing
         let foreign = try png("https://example.org/")
         let result = try await watching { user, directory, process in
             _ = try user.file("shots/\u{1B}[31mred.png", Array(good.prefix(good.count / 2)))
-            _ = try user.file("shots/blank.pgm", Array("P5 8 8 255\n".utf8) + [UInt8](repeating: 255, count: 64))
+            _ = try user.file("shots/blank.png", PNGWriter(width: 8, height: 8).file { _, _ in [255] })
             _ = try user.file("shots/notes.txt", Array("milk".utf8))
             _ = try user.file("shots/web.png", foreign)
-            try await process.messages.has("blank.pgm: no QR code")
+            try await process.messages.has("blank.png: no QR code")
             try await process.messages.has("notes.txt")
             try await process.messages.has("red.png")
             _ = try user.file("shots/good.png", good)

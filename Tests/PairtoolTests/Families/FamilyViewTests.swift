@@ -109,7 +109,7 @@ import Testing
             #expect(approvals["command"] == .text("pairtool approvals"))
             let prompts = try #require(rows.first { $0["capability"] == .text("prompts") })
             #expect(prompts["available"] == .bool(false) && prompts["command"] == nil && prompts["note"] != nil)
-            #expect(await user.run("capabilities", "nobody").status == 5)
+            #expect(await user.run("capabilities", "--host", "nobody").status == 5)
         }
     }
 

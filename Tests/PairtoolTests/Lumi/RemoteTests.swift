@@ -193,7 +193,7 @@ import Testing
     func screenshotToStandardOutput() async throws {
         try await withPairedLumi { _, user async throws in
             for name in ["-", "/dev/stdout"] {
-                let result = try await user.shell("\(BuiltTool.path) remote screenshot -o \(name) >shot.png")
+                let result = try await user.shell("\(BuiltTool.path) lumi remote screenshot -o \(name) >shot.png")
                 #expect(result.status == 0 && result.out.isEmpty, "\(result)")
                 #expect(try PrivateFile.read(user.directory + "/shot.png") == FakeLumiScript.screen)
                 let both = try await user.spawn(["lumi", "remote", "screenshot", "-o", name, "--json"])

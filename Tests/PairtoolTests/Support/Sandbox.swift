@@ -50,7 +50,7 @@ struct Sandbox: Sendable {
     var environment: [String: String] {
         [
             "HOME": directory, "XDG_DATA_HOME": directory + "/data", "XDG_STATE_HOME": directory + "/state",
-            "XDG_RUNTIME_DIR": directory + "/run", "PAIRTOOL_REMOTE_KEEP": "0", "PATH": "/usr/bin:/bin",
+            "XDG_RUNTIME_DIR": directory + "/run", "PATH": "/usr/bin:/bin",
             "SWIFT_BACKTRACE": "enable=no",
         ]
     }
@@ -88,8 +88,7 @@ struct Sandbox: Sendable {
             now: now,
             clock: ImmediateClock(),
             // Beside other load, a host of a test may take longer than a user would wait.
-            hostLimit: .seconds(60),
-            program: BuiltTool.path
+            hostLimit: .seconds(60)
         )
         let status = await CommandContext.$current.withValue(context) {
             await CommandRunner.run(arguments)

@@ -272,61 +272,6 @@ import Testing
         #expect(written { _ in } != text)
     }
 
-    // MARK: The terminal's background
-
-    @Test("The background is what the terminal answers, else what COLORFGBG says")
-    func background() {
-        #expect(TerminalBackground.theme(reply: Array("rgb:ffff/ffff/ffff".utf8)) == .light)
-        #expect(TerminalBackground.theme(reply: Array("rgb:00/2b/36".utf8)) == .dark)
-        #expect(TerminalBackground.theme(reply: Array("rgb:fffff/0/0".utf8)) == nil)
-        #expect(TerminalBackground.theme(reply: Array("black".utf8)) == nil)
-        #expect(TerminalBackground.theme(variable: "0;15") == .light)
-        #expect(TerminalBackground.theme(variable: "0;default;7") == .light)
-        #expect(TerminalBackground.theme(variable: "15;0") == .dark)
-        #expect(TerminalBackground.theme(variable: "odd") == nil)
-    }
-
-    @Test("What a terminal has answered is remembered for others of its kind, which may not be asked")
-    func remembered() async throws {
-        try await Sandbox.with { user in
-            var context = CommandContext.current
-            context.environment = user.environment.merging(["TERM": "xterm", "TERM_PROGRAM": "kestrel"]) { $1 }
-            #expect(TerminalBackground.theme(context) == .dark)
-            TerminalBackground.remember(.light, context)
-            #expect(TerminalBackground.theme(context) == .light)
-            for change in [["TERM_PROGRAM": "other"], ["TERM": "vt220"], ["COLORFGBG": "15;0"]] {
-                var other = context
-                other.environment.merge(change) { $1 }
-                #expect(TerminalBackground.theme(other) == .dark)
-            }
-            TerminalBackground.remember(.dark, context)
-            #expect(TerminalBackground.theme(context) == .dark)
-        }
-    }
-
-    @Test("What is typed around the terminal's answer is told apart from it")
-    func reply() {
-        func taken(_ text: String) -> TerminalReply {
-            var reply = TerminalReply()
-            for byte in text.utf8 { reply.take(byte) }
-            return reply
-        }
-        for end in ["\u{7}", "\u{1B}\\"] {
-            let reply = taken("ab\u{1B}[A\u{1B}]11;rgb:1/2/3\(end)c\u{1B}[?64;1cd")
-            #expect(reply.isComplete && reply.text == Array("rgb:1/2/3".utf8))
-            #expect(reply.typed == Array("ab\u{1B}[Acd".utf8))
-        }
-        // A terminal that does not know the first question.
-        #expect(taken("\u{1B}[?6c").isComplete && taken("\u{1B}[?6c").text == [])
-        for typed in ["typed", "a\u{1B}", "\u{1B}[?2", "\u{1B}[?25h", "\u{1B}]11;rgb"] {
-            var reply = taken(typed)
-            #expect(!reply.isComplete)
-            reply.end()
-            #expect(reply.typed == Array(typed.utf8))
-        }
-        #expect(taken("\u{1B}\u{1B}]11;x\u{7}").typed == [0x1B])
-    }
-
     @Test("Links go to terminals that are known to show them")
     func links() {
         func hasLinks(_ environment: [String: String]) -> Bool {

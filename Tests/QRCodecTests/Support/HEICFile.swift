@@ -1,4 +1,5 @@
 import CHEIF
+import PNGFiles
 import Testing
 
 /// A HEIC image made by libheif's own encoder, and what can be changed in it.

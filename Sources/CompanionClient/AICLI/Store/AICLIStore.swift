@@ -4,12 +4,6 @@ import Glibc
 import Identity
 import LocalState
 
-/// The projects of a server as earlier versions kept them, and when they were listed. They are moved to the history.
-struct AICLIListing: Decodable, Sendable {
-    var projects: [CompanionProject] = []
-    var listedAt = Date.distantPast
-}
-
 /// What one AICLI server needs of this machine: sessions and waiting prompts. A folder of files that only their owner
 /// can read; each file is replaced as a whole. Messages are in ``AICLIMessages``, projects in the history.
 package struct AICLIStore: Sendable {
@@ -46,32 +40,6 @@ package struct AICLIStore: Sendable {
         try outboxStore.update(change)
     }
 
-    /// The projects that an earlier version kept; nil if there are none.
-    func oldListing() throws -> AICLIListing? {
-        try listingFile.stored()
-    }
-
-    func removeOldListing() {
-        // Another process may have done it.
-        unlink("\(directory)/projects.json")
-    }
-
-    /// What an earlier version kept of a chat; nil if there is nothing.
-    func transcript(chatID: String) throws -> AICLITranscript? {
-        try transcriptFile(Self.transcriptName(chatID)).stored()
-    }
-
-    func removeTranscript(chatID: String) {
-        // Another process may have done it.
-        unlink("\(directory)/\(Self.transcriptName(chatID))")
-    }
-
-    /// Whether an earlier version kept messages that were not moved yet.
-    var hasTranscripts: Bool {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        return names.contains { $0.begins(with: "chat-") && $0.ends(with: ".json") }
-    }
-
     /// The paths of the files that are damaged.
     package func damagedFiles() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -81,9 +49,7 @@ package struct AICLIStore: Sendable {
     private func isWhole(_ name: String) -> Bool {
         switch name {
         case "sessions.json": sessionFile.isWhole
-        case "projects.json": listingFile.isWhole
         case "outbox.json": outboxStore.isWhole
-        case _ where name.begins(with: "chat-") && name.ends(with: ".json"): transcriptFile(name).isWhole
         default: true
         }
     }
@@ -94,20 +60,10 @@ package struct AICLIStore: Sendable {
         try FileManager.default.removeItem(atPath: directory)
     }
 
-    private static func transcriptName(_ chatID: String) -> String {
-        "chat-\(DeviceIdentity.shortHash(chatID)).json"
-    }
-
     /// One for all files of the server.
     private var lock: String { "\(directory)/lock" }
 
     private var sessionFile: RecordFile<AICLISessionTable> { file("sessions.json", empty: AICLISessionTable()) }
-
-    private var listingFile: RecordFile<AICLIListing> { file("projects.json", empty: AICLIListing()) }
-
-    private func transcriptFile(_ name: String) -> RecordFile<AICLITranscript> {
-        file(name, empty: AICLITranscript(messages: []))
-    }
 
     private func file<Content: Decodable & Sendable>(_ name: String, empty: Content) -> RecordFile<Content> {
         RecordFile(
@@ -139,11 +95,6 @@ extension FamilyFiles {
     package static let aicli = FamilyFiles(directory: "aicli") { data, host in
         AICLIStore(data: data, hostID: host).damagedFiles().map { Damage($0) }
     }
-}
-
-/// The messages of a chat as earlier versions kept them, in a file of their own. They are moved to the history.
-struct AICLITranscript: Decodable, Sendable {
-    var messages: [CompanionMessage]
 }
 
 extension WaitingPrompt {

@@ -38,8 +38,6 @@ package struct LumiConversations: Sendable {
     /// - Throws: ``LumiStoreError``, `HistoryError`.
     package func conversation(_ id: UUID) async throws -> LumiConversation? {
         try await move()
-        // An earlier version's file of it may be damaged: this throws then.
-        _ = try store.localConversation(id)
         return try await history.keptChat(id: LumiStore.id(id), hostID: host.id).flatMap(LumiConversation.init)
     }
 
@@ -78,17 +76,11 @@ package struct LumiConversations: Sendable {
         try await history.pulledMark(hostID: host.id)
     }
 
-    /// Moves what was pulled, and what earlier versions kept in files of their own, to the history. A file is removed
-    /// after what it holds was written, and nothing is doubled if it is read again. Damaged files stay.
+    /// Moves what was pulled to the history. A file is removed after what it holds was written, and nothing is doubled
+    /// if it is read again. Damaged files stay.
     package func move() async throws {
         guard store.hasConversations else { return }
         try await store.lockAwaited {
-            // First, so that a damaged file of pulled ones holds none of them up.
-            for id in store.localIDs() {
-                guard let local = try? store.localConversation(id) else { continue }
-                try await add(local)
-                store.removeLocal(id)
-            }
             // What a process that was killed had begun to move, and what was pulled since.
             for _ in 0..<2 {
                 let taken = try await BlockingCall.run { [store] in try store.takePulled() }
@@ -172,18 +164,7 @@ extension LumiConversations: ProjectBrowsing, ChatBrowsing {
     private func readChats(_ agents: [LumiAgent]) async throws -> [CompanionChat] {
         try await move()
         let known = Set(agents.map { LumiStore.id($0.id) })
-        let kept = try await history.keptChats(hostID: host.id)
-        let ids = Set(kept.map(\.id))
-        // Those that could not be moved. Opening one fails, and names its file.
-        let damaged = store.localIDs().map(LumiStore.id).filter { !ids.contains($0) }.map { id in
-            CompanionChat(
-                id: id,
-                projectId: LumiStore.otherProjectID,
-                title: "Damaged conversation",
-                lastUpdatedAt: nil
-            )
-        }
-        return kept.map { chat in
+        return try await history.keptChats(hostID: host.id).map { chat in
             CompanionChat(
                 id: chat.id,
                 // Each chat is in one project: that of the first agent that is still there.
@@ -191,7 +172,7 @@ extension LumiConversations: ProjectBrowsing, ChatBrowsing {
                 title: chat.title,
                 lastUpdatedAt: chat.updatedAt
             )
-        } + damaged
+        }
     }
 }
 

@@ -4,23 +4,17 @@ import Glibc
 import Identity
 import LocalState
 
-/// Conversations that wait to be moved to the history: those that were just pulled, and those that earlier versions
-/// kept here, a file for each that was begun or gone on with.
+/// Pulled conversations that wait to be moved to the history.
 extension LumiStore {
     /// How many pictures of a conversation are kept: they are large, and only the last are sent again.
     static let keptPictures = 2
-
-    private var localDirectory: String { directory + "/local" }
-
-    /// The name of a file is made of a UUID's digits: nothing of a peer reaches the path.
-    private func localPath(_ id: UUID) -> String { "\(localDirectory)/\(id.uuidString).json" }
 
     /// Pulled conversations while they are moved: no pull changes this file.
     private var takenPath: String { directory + "/conversations.taken.json" }
 
     /// Whether there is anything to move.
     var hasConversations: Bool {
-        [path(of: .conversations), takenPath].contains { FileStatus($0) != nil } || !localIDs().isEmpty
+        [path(of: .conversations), takenPath].contains { FileStatus($0) != nil }
     }
 
     /// The pulled conversations that are to be moved next, and the mark of their file; nil if there are none. Needs the
@@ -59,18 +53,9 @@ extension LumiStore {
         return Int64(bitPattern: UInt64(hash, radix: 16) ?? 0)
     }
 
-    /// What an earlier version kept of a conversation; nil where it kept nothing.
-    func localConversation(_ id: UUID) throws(LumiStoreError) -> LumiConversation? {
-        try read(localPath(id), remedy: "move it away: mv '\(localPath(id))' '\(localPath(id)).damaged'")
-    }
-
-    func removeLocal(_ id: UUID) { unlink(localPath(id)) }
-
     /// The paths of the files made here that do not hold what they should.
     package func damagedLocalFiles() -> [String] {
-        var damaged = localIDs().filter { id in
-            isDamaged { () throws(LumiStoreError) in _ = try localConversation(id) }
-        }.map(localPath)
+        var damaged: [String] = []
         if isDamaged({ () throws(LumiStoreError) in _ = try readTaken() }) { damaged.append(takenPath) }
         if isDamaged({ () throws(LumiStoreError) in _ = try starred() }) { damaged.append(starsPath) }
         if isDamaged(checkOwnAgents) { damaged.append(ownAgentsPath) }
@@ -85,12 +70,6 @@ extension LumiStore {
             // A file that others may have written is refused unread. One of a newer version is intact.
             return error.code != .newer && (error.code != .unusable || error.remedy == nil)
         }
-    }
-
-    /// The conversations that an earlier version kept, and that were not moved yet.
-    func localIDs() -> [UUID] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
-        return names.compactMap { $0.dropping(suffix: ".json").flatMap { UUID(uuidString: String($0)) } }
     }
 }
 

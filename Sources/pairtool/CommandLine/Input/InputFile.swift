@@ -73,22 +73,15 @@ extension CommandError {
 }
 
 extension CommandContext {
-    /// The bytes of a file, or of standard input. Blocks.
+    /// The bytes of a file, or of standard input.
     ///
     /// - Parameter file: A path, or `-`.
     /// - Returns: Nil if there are more than `limit` bytes.
     /// - Throws: ``CommandError`` if a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
     ///   `CancellationError` when the user interrupts.
-    func content(of file: String = "-", limit: Int) throws -> [UInt8]? {
-        file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
-    }
-
-    /// The bytes of a file, or of standard input, without blocking the thread.
-    ///
-    /// - Parameter file: A path, or `-`.
-    /// - Returns: Nil if there are more than `limit` bytes.
-    /// - Throws: ``CommandError`` if a file cannot be read; `CancellationError` when the user interrupts.
     func content(of file: String = "-", limit: Int) async throws -> [UInt8]? {
-        try await BlockingCall.run { try content(of: file, limit: limit) }
+        try await BlockingCall.run {
+            file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
+        }
     }
 }

@@ -52,6 +52,8 @@ struct EditingPromptReader: PromptReader {
     let editor: LineEditor
     /// nil if prompts are not kept.
     let history: PromptHistoryFile?
+    /// What is said after Ctrl-C in an empty line.
+    let hint: String
 
     func next(_ text: String?) async throws -> String? {
         var text = text
@@ -69,7 +71,7 @@ struct EditingPromptReader: PromptReader {
                     text = typed
                 }
             case .dropped(let wasEmpty):
-                if wasEmpty { context.stderr.write("(Ctrl-D or /quit ends the chat)\n") }
+                if wasEmpty { context.stderr.write(hint + "\n") }
                 text = nil
             }
         }
@@ -126,11 +128,11 @@ extension CommandContext {
     /// The reader that suits the terminal, and the context for what is done between two prompts.
     ///
     /// - Parameters:
-    ///   - typed: What was typed before, and has been read.
     ///   - keepsHistory: Whether prompts are kept for later sessions.
+    ///   - hint: What is said after Ctrl-C in an empty line.
     func promptReader(
-        typed: [UInt8] = [],
         keepsHistory: Bool,
+        hint: String = "(Ctrl-D or /quit ends the chat)",
         completer: LineEditor.Completer?
     ) -> (reader: any PromptReader, context: CommandContext) {
         guard canAsk, editsLines, environment["TERM"] != "dumb" else {
@@ -139,7 +141,6 @@ extension CommandContext {
         let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
         let editor = LineEditor(
             prompt: Self.prompt,
-            typed: typed,
             history: history?.load() ?? [],
             reflows: reflows,
             interruptDescriptor: Interrupts.shared.wakeDescriptor,
@@ -155,7 +156,7 @@ extension CommandContext {
         context.stdin = ReleasedInput(input: stdin, editor: editor)
         context.isInFront = { editor.isInFront }
         context.withoutEditor = { editor.released($0) }
-        return (EditingPromptReader(context: self, editor: editor, history: history), context)
+        return (EditingPromptReader(context: self, editor: editor, history: history, hint: hint), context)
     }
 
     /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and

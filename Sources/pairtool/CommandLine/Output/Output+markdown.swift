@@ -6,12 +6,6 @@ import Markdown
 struct RenderingOptions: ParsableArguments {
     @Flag(help: "Print messages as they are. Default: show Markdown at a terminal that may have colours.")
     var plain = false
-
-    /// Finds out which colours can be read at the terminal, before messages are shown there.
-    func prepare(_ options: OutputOptions) async throws {
-        let output = options.output
-        if !plain, output.format == .text { try await TerminalBackground.askBeforeOutput(output.context) }
-    }
 }
 
 extension Output {
@@ -19,11 +13,7 @@ extension Output {
     /// `-q` or `NO_COLOR`, and to a terminal without colours.
     var markdown: MarkdownOptions? {
         guard format == .text, !isPlain, context.colour else { return nil }
-        return MarkdownOptions(
-            columns: context.windowSize()?.columns ?? 80,
-            theme: TerminalBackground.theme(context),
-            hasLinks: context.hasLinks
-        )
+        return MarkdownOptions(columns: context.windowSize()?.columns ?? 80, hasLinks: context.hasLinks)
     }
 
     /// A text in the terminal's faint style; sanitised.

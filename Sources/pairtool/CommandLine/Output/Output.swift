@@ -1,8 +1,6 @@
 import ArgumentParser
 import CompanionWire
-import Dispatch
 import FoundationEssentials
-import NIOConcurrencyHelpers
 
 /// How a command writes its data.
 enum OutputFormat: Sendable {
@@ -62,23 +60,13 @@ struct Output: Sendable {
         }
     }
 
-    /// How many rows one thread encodes before it takes others.
-    private static let rowsAtOnce = 500
-
-    /// Writes JSON objects, each on a line of its own. Long lists are encoded on all processors.
-    func jsonLines<Row: Encodable & Sendable>(_ items: [Row]) {
+    /// Writes JSON objects, each on a line of its own.
+    func jsonLines(_ items: [some Encodable]) {
         // The time is the same in every row.
         let origin = self.origin
-        let parts = stride(from: 0, to: items.count, by: Self.rowsAtOnce).map { items[$0...].prefix(Self.rowsAtOnce) }
-        let texts = NIOLockedValueBox([String](repeating: "", count: parts.count))
-        DispatchQueue.concurrentPerform(iterations: parts.count) { index in
-            // Making an encoder takes longer than what it does for a row.
-            let encoder = CompanionJSON.encoder(sorted: true)
-            var text = ""
-            for row in parts[index] { text += dataLine(row, origin, encoder) ?? "" }
-            texts.withLockedValue { [text] in $0[index] = text }
-        }
-        for text in texts.withLockedValue(\.self) { context.stdout.write(text) }
+        // Making an encoder takes longer than what it does for a row.
+        let encoder = CompanionJSON.encoder(sorted: true)
+        context.stdout.write(items.map { dataLine($0, origin, encoder) ?? "" }.joined())
     }
 
     /// Writes a JSON object on a line of its own.

@@ -1,15 +1,12 @@
 import ArgumentParser
 import CompanionWire
 
-/// Rewrites a command line for the argument parser. Options that every command has may come before the command, and the
-/// old names of moved commands still work.
+/// Rewrites a command line for the argument parser: options that every command has may come before the command.
 struct CommandWords {
     /// The words for the parser.
     private(set) var words: [String] = []
     /// The command's path, such as `["host", "pair"]`; empty for pairtool itself.
     private(set) var path: [String] = []
-    /// A notice for the user that a command was moved.
-    private(set) var notice: String?
 
     private var command = Pairtool.configuration
 
@@ -55,16 +52,9 @@ struct CommandWords {
     ///
     /// - Returns: Whether it exists.
     private mutating func enter(_ word: String) -> Bool {
-        if let next = command.subcommand(word) {
-            command = next
-            path.append(word)
-            return true
-        }
-        guard let new = MovedCommand.all[path + [word]] else { return false }
-        notice = "`pairtool \((path + [word]).joined(separator: " "))` is now `pairtool \(new.joined(separator: " "))`."
-        path = []
-        command = Pairtool.configuration
-        for word in new { _ = enter(word) }
+        guard let next = command.subcommand(word) else { return false }
+        command = next
+        path.append(word)
         return true
     }
 
@@ -92,33 +82,12 @@ struct CommandWords {
     private func suggestions(for word: String) -> [String] {
         if let known = OtherWord.all[path + [word.lowercased()]] { return known }
         let own = command.subcommandNames
-        if path.isEmpty {
-            if let name = NearestWord.of(word, in: own + ["help"]) { return [name] }
-            // A mistyped old name.
-            let old = MovedCommand.all.keys.filter { $0.count == 1 }.map { $0[0] }.sorted()
-            if let name = NearestWord.of(word, in: old), let new = MovedCommand.all[[name]] {
-                return [new.joined(separator: " ")]
-            }
-            return []
-        }
+        if path.isEmpty { return NearestWord.of(word, in: own + ["help"]).map { [$0] } ?? [] }
         if let name = NearestWord.of(word, in: own) { return [(path + [name]).joined(separator: " ")] }
         // `ls`, `rm` and the like, for whatever the command lists and removes.
         let verbs = OtherWord.verbs[word.lowercased()] ?? []
         return verbs.filter { own.contains($0) }.prefix(1).map { (path + [$0]).joined(separator: " ") }
     }
-}
-
-/// Commands that were moved. Their old names still work.
-enum MovedCommand {
-    /// The new path of each old one.
-    static let all: [[String]: [String]] = [
-        ["remote"]: ["lumi", "remote"], ["sync"]: ["lumi", "sync"], ["agents"]: ["lumi", "agents"],
-        ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"],
-        ["sessions", "end"]: ["aicli", "sessions", "end"],
-        ["sessions", "cleanup"]: ["aicli", "sessions", "cleanup"],
-        ["aicli", "outbox"]: ["outbox"], ["approvals", "request"]: ["jarvis", "request"],
-        ["approvals", "health"]: ["jarvis", "health"],
-    ]
 }
 
 /// Words of other tools for what pairtool does.

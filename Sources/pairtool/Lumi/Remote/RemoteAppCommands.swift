@@ -21,11 +21,9 @@ struct RemoteAppsCommand: RemoteSubcommand {
         var name: String
     }
 
-    func run() async throws {
-        try await withMac { mac in
-            let rows = try await mac.client.runningApps().map(Row.init)
-            mac.output.list(rows, columns: [TableColumn("NAME") { $0.name }], id: \.name)
-        }
+    func run(on mac: RemoteMac) async throws {
+        let rows = try await mac.client.runningApps().map(Row.init)
+        mac.output.list(rows, columns: [TableColumn("NAME") { $0.name }], id: \.name)
     }
 }
 
@@ -49,8 +47,8 @@ struct RemoteOpenCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        try await perform(what)
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(what)
     }
 
     @Sendable private static func request(_ text: String) throws -> LumiRequest {
@@ -78,8 +76,8 @@ struct RemoteQuitCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        try await perform(.quit(name))
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(.quit(name))
     }
 }
 
@@ -103,9 +101,13 @@ struct RemoteAppleScriptCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        let text = try await RemoteInput.text(script, context: .current)
-        try await run(script: text, what: "AppleScript", isConfirmed: yes) { .appleScript($0) }
+    mutating func prepare(for host: PairedHost) async throws {
+        script = try await RemoteInput.text(script, context: .current)
+        try await confirm(LumiScript(script), what: "AppleScript", on: host, isConfirmed: yes)
+    }
+
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(.appleScript(LumiScript(script)))
     }
 }
 
@@ -132,30 +134,20 @@ struct RemoteShellCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        let text = try await RemoteInput.text(command.joined(separator: " "), context: .current)
-        try await run(script: text, what: "shell command", isConfirmed: yes) { .shell($0) }
+    mutating func prepare(for host: PairedHost) async throws {
+        command = [try await RemoteInput.text(command.joined(separator: " "), context: .current)]
+        try await confirm(LumiScript(command[0]), what: "shell command", on: host, isConfirmed: yes)
+    }
+
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(.shell(LumiScript(command[0])))
     }
 }
 
 extension RemoteSubcommand {
-    /// Asks the user to confirm a script, which can do anything on the Mac, then runs it. The question comes before
-    /// anyone at the Mac is asked.
-    func run(
-        script text: String,
-        what: String,
-        isConfirmed: Bool,
-        _ request: @Sendable (LumiScript) -> LumiRequest
-    ) async throws {
-        let script = try LumiScript(text)
-        try await withMac { host in
-            if !isConfirmed { try await confirm(script, what: what, host) }
-        } _: { mac in
-            try await mac.perform(request(script))
-        }
-    }
-
-    private func confirm(_ script: LumiScript, what: String, _ host: PairedHost) async throws {
+    /// Asks the user to confirm a script, which can do anything on the Mac.
+    fileprivate func confirm(_ script: LumiScript, what: String, on host: PairedHost, isConfirmed: Bool) async throws {
+        guard !isConfirmed else { return }
         let context = options.output.context
         guard context.canAsk else {
             throw CommandError(

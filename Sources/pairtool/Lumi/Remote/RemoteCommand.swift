@@ -9,10 +9,10 @@ struct RemoteCommand: AsyncParsableCommand {
         abstract: "Control a Mac with Lumi.",
         discussion: """
             Lumi hosts prove nothing and do not encrypt. Newer ones ask their user about each connection: pairtool \
-            waits up to a minute for that, and keeps the connection for the next commands. `pairtool lumi remote \
-            disconnect` closes it.
+            waits up to a minute for that. Without a command, you type any number of commands over one connection.
 
             Examples:
+              pairtool lumi remote
               pairtool lumi remote info
               pairtool lumi remote volume 30
               pairtool lumi remote screenshot -o screen.png
@@ -22,8 +22,9 @@ struct RemoteCommand: AsyncParsableCommand {
             RemoteMuteCommand.self, RemoteBrightnessCommand.self, RemoteMediaCommand.self, RemoteAppsCommand.self,
             RemoteOpenCommand.self, RemoteQuitCommand.self, RemoteNotifyCommand.self, RemoteTypeCommand.self,
             RemoteKeyCommand.self, RemoteMouseCommand.self, RemoteShellCommand.self, RemoteAppleScriptCommand.self,
-            RemoteDisconnectCommand.self, RemoteHoldCommand.self,
-        ]
+            RemotePromptCommand.self,
+        ],
+        defaultSubcommand: RemotePromptCommand.self
     )
 }
 
@@ -31,6 +32,10 @@ struct RemoteCommand: AsyncParsableCommand {
 protocol RemoteSubcommand: AsyncParsableCommand {
     var host: HostOptions { get }
     var options: OutputOptions { get }
+    /// Checks and reads what is needed before anyone at the Mac is asked. Default: nothing.
+    mutating func prepare(for host: PairedHost) async throws
+    /// Sends the command over a connection that the host has accepted, and shows the answer.
+    func run(on mac: RemoteMac) async throws
 }
 
 extension RemoteMac {
@@ -52,17 +57,13 @@ struct RemoteResult: Encodable {
 }
 
 extension RemoteSubcommand {
-    /// Runs a body with a connection that the host has accepted.
-    func withMac<R>(
-        before: (PairedHost) async throws -> Void = { _ in },
-        _ body: (RemoteMac) async throws -> R
-    ) async throws -> R {
-        try await host.withMac(options, for: "remote commands", before: before, body)
-    }
+    mutating func prepare(for host: PairedHost) async throws {}
 
-    /// Sends one command and shows the host's answer.
-    func perform(_ request: LumiRequest) async throws {
-        try await withMac { try await $0.perform(request) }
+    mutating func run() async throws {
+        let selected = try host.paired(.lumi, for: "remote commands", options.output.context)
+        try await prepare(for: selected)
+        let command = self
+        try await host.withMac(options, for: "remote commands") { try await command.run(on: $0) }
     }
 }
 

@@ -23,8 +23,8 @@ struct RemoteKeyCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        try await perform(.press(keys))
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(.press(keys))
     }
 }
 
@@ -47,15 +47,18 @@ struct RemoteTypeCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        let typed = try LumiTypedText(try await RemoteInput.text(text, context: .current))
+    mutating func prepare(for host: PairedHost) async throws {
+        text = try await RemoteInput.text(text, context: .current)
+        _ = try LumiTypedText(text)
+    }
+
+    func run(on mac: RemoteMac) async throws {
+        let typed = try LumiTypedText(text)
         let request = LumiRequest.type(typed)
-        try await withMac { mac in
-            // The Mac's answer repeats the text, so it is not shown.
-            try await mac.client.perform(request)
-            let row = RemoteResult(hostId: mac.host.id, command: request.command, result: "Typed")
-            mac.output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
-        }
+        // The Mac's answer repeats the text, so it is not shown.
+        try await mac.client.perform(request)
+        let row = RemoteResult(hostId: mac.host.id, command: request.command, result: "Typed")
+        mac.output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
     }
 }
 
@@ -110,8 +113,8 @@ struct RemoteMouseCommand: AsyncParsableCommand {
 
         func validate() throws { _ = try RemoteMouseCommand.point(x, y) }
 
-        func run() async throws {
-            try await perform(.moveMouse(to: try RemoteMouseCommand.point(x, y)))
+        func run(on mac: RemoteMac) async throws {
+            try await mac.perform(.moveMouse(to: try RemoteMouseCommand.point(x, y)))
         }
     }
 
@@ -135,8 +138,8 @@ struct RemoteMouseCommand: AsyncParsableCommand {
 
         func validate() throws { _ = try place }
 
-        func run() async throws {
-            try await perform(.clickMouse(at: try place, right ? .right : .left))
+        func run(on mac: RemoteMac) async throws {
+            try await mac.perform(.clickMouse(at: try place, right ? .right : .left))
         }
 
         private var place: LumiPoint? {
@@ -176,7 +179,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
             _ = try RemoteMouseCommand.point(distance, 0)
         }
 
-        func run() async throws {
+        func run(on mac: RemoteMac) async throws {
             // Positive values scroll up and left, as with a mouse wheel.
             let (x, y) =
                 switch direction {
@@ -185,7 +188,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
                 case .left: (distance, 0)
                 case .right: (-distance, 0)
                 }
-            try await perform(.scrollMouse(by: try RemoteMouseCommand.point(x, y)))
+            try await mac.perform(.scrollMouse(by: try RemoteMouseCommand.point(x, y)))
         }
     }
 

@@ -50,12 +50,9 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         output.map { $0 == "-" || OutputFile.isStandardOutput($0) } ?? false
     }
 
-    func run() async throws {
-        let talk = options.output
-        let context = talk.context
-        // Check this before anyone at the Mac is asked.
-        let way = show ? TerminalPicture(context) : nil
-        if show, way == nil { throw Self.cannotShow }
+    func prepare(for host: PairedHost) async throws {
+        let context = options.output.context
+        if show, TerminalPicture(context) == nil { throw Self.cannotShow }
         if isForStandardOutput, context.stdoutIsTerminal {
             throw CommandError(
                 .usage,
@@ -66,22 +63,24 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             )
         }
         if let output, !isForStandardOutput { _ = try place(output) }
-        try await withMac { mac in
-            let picture = try await mac.client.screenshot()
-            if isForStandardOutput { return picture.bytes.withUnsafeBytes(context.stdout.write) }
-            if let way {
-                let text = try way.text(picture.bytes, isPNG: picture.type == .png, window: context.windowSize())
-                context.stdout.write(text)
-                if output == nil { return }
-            }
-            let path = output ?? Self.name(picture.type, context.now())
-            // Check again: the file may have been created in the meantime.
-            let place = try place(path)
-            try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
-            let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
-            talk.result(row, id: path) {
-                TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")
-            }
+    }
+
+    func run(on mac: RemoteMac) async throws {
+        let context = mac.output.context
+        let picture = try await mac.client.screenshot()
+        if isForStandardOutput { return picture.bytes.withUnsafeBytes(context.stdout.write) }
+        if show, let terminal = TerminalPicture(context) {
+            let text = try terminal.text(picture.bytes, isPNG: picture.type == .png, window: context.windowSize())
+            context.stdout.write(text)
+            if output == nil { return }
+        }
+        let path = output ?? Self.name(picture.type, context.now())
+        // Check again: the file may have been created in the meantime.
+        let place = try place(path)
+        try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
+        let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
+        mac.output.result(row, id: path) {
+            TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")
         }
     }
 
@@ -143,13 +142,11 @@ struct RemoteBrightnessCommand: RemoteSubcommand {
         var brightness: Int?
     }
 
-    func run() async throws {
-        try await withMac { mac in
-            if let level { try await mac.client.perform(.setBrightness(level)) }
-            let now = try await mac.client.brightness()
-            mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
-                now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
-            }
+    func run(on mac: RemoteMac) async throws {
+        if let level { try await mac.client.perform(.setBrightness(level)) }
+        let now = try await mac.client.brightness()
+        mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
+            now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
         }
     }
 }
@@ -177,13 +174,11 @@ struct RemoteVolumeCommand: RemoteSubcommand {
         var volume: Int?
     }
 
-    func run() async throws {
-        try await withMac { mac in
-            if let level { try await mac.client.perform(.setVolume(level)) }
-            let now = try await mac.client.volume()
-            mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
-                now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
-            }
+    func run(on mac: RemoteMac) async throws {
+        if let level { try await mac.client.perform(.setVolume(level)) }
+        let now = try await mac.client.volume()
+        mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
+            now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
         }
     }
 }
@@ -215,18 +210,16 @@ struct RemoteMuteCommand: RemoteSubcommand {
         var muted: Bool?
     }
 
-    func run() async throws {
-        try await withMac { mac in
-            switch act {
-            case .on: try await mac.client.perform(.setMute(true))
-            case .off: try await mac.client.perform(.setMute(false))
-            case .toggle: try await mac.client.perform(.setMute(try await mac.client.isMuted() != true))
-            case .show: break
-            }
-            let now = try await mac.client.isMuted()
-            mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
-                now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
-            }
+    func run(on mac: RemoteMac) async throws {
+        switch act {
+        case .on: try await mac.client.perform(.setMute(true))
+        case .off: try await mac.client.perform(.setMute(false))
+        case .toggle: try await mac.client.perform(.setMute(try await mac.client.isMuted() != true))
+        case .show: break
+        }
+        let now = try await mac.client.isMuted()
+        mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
+            now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
         }
     }
 }
@@ -248,7 +241,7 @@ struct RemoteMediaCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run() async throws {
-        try await perform(act.map(LumiRequest.media) ?? .mediaInfo)
+    func run(on mac: RemoteMac) async throws {
+        try await mac.perform(act.map(LumiRequest.media) ?? .mediaInfo)
     }
 }

@@ -29,7 +29,6 @@ struct ChangesCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await rendering.prepare(options)
         try await host.holding(chat: chat, options).withSession(options, isPlain: rendering.plain) { session in
             let host = try session.changes
             let chat = try await session.chat(chat).chat

@@ -57,10 +57,6 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: "Show the last N messages first. Default: 6.")
     var last: Int?
 
-    /// The old name of `--last`.
-    @Option(help: .hidden)
-    var history: Int?
-
     @Flag(help: "Do not keep prompts for later chats, and do not offer earlier ones.")
     var noHistory = false
 
@@ -74,15 +70,13 @@ struct ChatCommand: AsyncParsableCommand {
     func validate() throws {
         if new, chat != nil { throw ValidationError("--new starts a new chat: leave out CHAT.") }
         if project != nil, chat != nil { throw ValidationError("--project is for a new chat: leave out CHAT.") }
-        if let count = last ?? history, count < 0 { throw ValidationError("--last must be 0 or more.") }
+        if let last, last < 0 { throw ValidationError("--last must be 0 or more.") }
     }
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        let isRendered = !rendering.plain && options.output.format == .text
-        let typed = try await isRendered ? TerminalBackground.ask(.current) : []
         let completer = ChatCompleter(context: .current)
-        let (prompts, context) = notifications.context.promptReader(typed: typed, keepsHistory: !noHistory) {
+        let (prompts, context) = notifications.context.promptReader(keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)
         }
         defer { prompts.close() }
@@ -110,7 +104,7 @@ struct ChatCommand: AsyncParsableCommand {
                 conversation: conversation,
                 prompts: prompts,
                 completer: completer,
-                history: last ?? history ?? 6,
+                history: last ?? 6,
                 auto: auto.response
             )
             try await loop.run()

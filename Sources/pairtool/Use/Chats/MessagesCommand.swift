@@ -41,7 +41,6 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await rendering.prepare(options)
         try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
             let count = try await Pager.with(session.output, isWanted: !pager.avoidsPager) { output, pager in

@@ -95,7 +95,6 @@ struct SendCommand: AsyncParsableCommand {
     private func send() async throws {
         let prompt = try await promptText(options.output.context)
         let pictures = try await PromptPicture.read(images)
-        try await rendering.prepare(options)
         let host = new ? self.host : try await self.host.holding(chat: words[0], options)
         guard !queue else { return try await sendQueued(prompt, host) }
         var (isReached, isTold) = (false, false)

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import History
 
-/// Writes chats as JSON Lines, which `pairtool import` reads.
+/// Writes chats as JSON Lines.
 struct ArchiveWriter: ChatWriter {
     let now: Date
     private var host: String?

@@ -7,20 +7,19 @@ import LocalState
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write chats as Markdown, HTML or JSON Lines, as far as they were read on this machine.",
+        abstract: "Write chats as Markdown or JSON Lines, as far as they were read on this machine.",
         discussion: """
-            No host is asked. To have a whole chat, read it first: pairtool messages CHAT --all. `pairtool import` reads \
-            what is exported as JSON. HTML is one file without scripts, which loads nothing.
+            No host is asked. To have a whole chat, read it first: pairtool messages CHAT --all.
 
             Examples:
               pairtool export "show beds"
-              pairtool export garden --format html -o garden.html
+              pairtool export garden -o garden.md
               pairtool export --all --format json -o chats.jsonl
             """
     )
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        case md, html, json
+        case md, json
     }
 
     @Argument(help: "The chat or project, by title, name or id prefix.")
@@ -29,7 +28,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "All chats.")
     var all = false
 
-    @Option(help: "The format: md, html or json. Default: by the output file's extension, else md.")
+    @Option(help: "The format: md or json. Default: by the output file's extension, else md.")
     var format: Format?
 
     @Option(name: .shortAndLong, help: "Write to this file (mode 0600). Default: standard output.", completion: .file())
@@ -53,7 +52,6 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let screen = options.output
         try await screen.withHistory { history in
-            if let missing = await history.keepStored() { screen.warn(missing) }
             let hostID: String? = if let host { try await history.store.host(host).id } else { nil }
             let chats = try choose(try await history.store.allChats(hostID: hostID))
             if let output {
@@ -93,16 +91,14 @@ struct ExportCommand: AsyncParsableCommand {
                 last = page.last
                 try Task.checkCancellation()
             } while last != nil
-            try await put(writer.end(chat))
         }
-        try await put(writer.ending)
     }
 
     private var chosenFormat: Format {
         if options.json { return .json }
         if let format { return format }
         let ending = output?.parts(".").last?.lowercased() ?? ""
-        return ending == "html" || ending == "htm" ? .html : ending.begins(with: "json") ? .json : .md
+        return ending.begins(with: "json") ? .json : .md
     }
 
     private func choose(_ chats: [HistoryChat]) throws -> [HistoryChat] {
@@ -156,7 +152,6 @@ extension ExportCommand.Format {
     func writer(now: Date) -> any ChatWriter {
         switch self {
         case .md: MarkdownWriter()
-        case .html: HTMLWriter()
         case .json: ArchiveWriter(now: now)
         }
     }
@@ -167,14 +162,10 @@ protocol ChatWriter {
     var beginning: String { get }
     mutating func begin(_ chat: HistoryChat) -> String
     mutating func text(_ message: HistoryMessage) -> String
-    mutating func end(_ chat: HistoryChat) -> String
-    var ending: String { get }
 }
 
 extension ChatWriter {
     var beginning: String { "" }
-    func end(_ chat: HistoryChat) -> String { "" }
-    var ending: String { "" }
 
     /// `project, host, 2026-05-31T12:00:00Z`
     func place(_ chat: HistoryChat) -> String {

@@ -223,45 +223,18 @@ struct HistoryCommand: AsyncParsableCommand {
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.
         private func clear(_ output: Output, isConfirmed: Bool = false) async throws -> (HistoryHost?, Int) {
-            // Also those of which nothing was taken over yet.
-            let paired = (try? PairedHostStore(directory: output.context.paths.data).load().hosts) ?? []
-            return try await output.withHistoryStore { store in
-                await moveStored(of: paired, to: store, output)
+            try await output.withHistoryStore { store in
                 guard let host else {
                     if !isConfirmed { try await confirm("the history of all hosts", output) }
                     let stayed = try await store.clear(
-                        hostIDs: try await store.hosts().map(\.id) + paired.map(\.id),
-                        keptChats: keptChats,
-                        at: output.context.now()
+                        hostIDs: try await store.hosts().map(\.id),
+                        keptChats: keptChats
                     )
                     return (nil, stayed)
                 }
                 let found = try await store.host(host)
                 try await confirm("the history of \(TerminalText.line(found.name))", output)
-                let stayed = try await store.clear(
-                    hostIDs: [found.id],
-                    keptChats: keptChats,
-                    at: output.context.now()
-                )
-                return (found, stayed)
-            }
-        }
-
-        /// Moves what families still keep in files of their own, so that none of it comes back later.
-        private func moveStored(of paired: [PairedHost], to store: HistoryStore, _ output: Output) async {
-            let context = output.context
-            let history = LocalHistory(store, limits: HistoryLimits(size: .max)) {
-                output.warn(CommandError(describing: $0))
-            }
-            for paired in paired {
-                let recorder = HistoryRecorder(history, host: HistoryHost(paired), now: context.now)
-                do {
-                    try await paired.family.behavior.keepStored(of: paired, recorder, context: context)
-                } catch {
-                    // What cannot be moved stays where it is.
-                    let warning = CommandError(describing: error)
-                    if warning.status != .nothingFound { output.warn(warning) }
-                }
+                return (found, try await store.clear(hostIDs: [found.id], keptChats: keptChats))
             }
         }
     }

@@ -10,30 +10,6 @@ import PairingAgent
 struct OpenedHistory: Sendable {
     let store: HistoryStore
     let choices: Choices
-    let output: Output
-
-    /// Takes what families store of their hosts themselves.
-    ///
-    /// - Returns: Why something is missing.
-    func keepStored() async -> CommandError? {
-        let context = output.context
-        let history = LocalHistory(store, limits: choices.history ?? HistoryLimits()) {
-            output.warn(CommandError(describing: $0))
-        }
-        guard choices.history != nil,
-            let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts
-        else { return nil }
-        var missing: CommandError?
-        for host in hosts {
-            do {
-                let recorder = HistoryRecorder(history, host: HistoryHost(host), now: context.now)
-                try await host.family.behavior.keepStored(of: host, recorder, context: context)
-            } catch {
-                missing = CommandError(describing: error)
-            }
-        }
-        return missing
-    }
 }
 
 extension HistoryStore {
@@ -66,7 +42,7 @@ extension Output {
                 next: "remove off = true from \(context.paths.config)/config.toml"
             )
         }
-        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices, output: self)) }
+        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices)) }
     }
 
     /// Runs a body with the history, whether or not the user wants one.

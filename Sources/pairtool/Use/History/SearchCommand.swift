@@ -30,8 +30,7 @@ struct SearchCommand: AsyncParsableCommand {
     )
     var host: String?
 
-    /// What happens without `--host` anyway. Other commands have it, so it is accepted.
-    @Flag(help: .hidden)
+    @Flag(help: "Search the chats of all hosts, as without --host.")
     var allHosts = false
 
     @Option(help: "Only chats of this project, by name, path or id prefix.")
@@ -95,14 +94,12 @@ struct SearchCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let hits = try await output.withHistory { history in
-            let missing = await history.keepStored()
-            if let missing { output.warn(missing) }
             var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
             scope.limit = limit
             if let host { scope.hosts = [try await history.store.host(host).id] }
             let hits = try await history.store.search(SearchQuery(text), scope)
             guard !hits.isEmpty else {
-                let next = missing?.next ?? "read the chat first: pairtool messages CHAT --all"
+                let next = "read the chat first: pairtool messages CHAT --all"
                 throw CommandError(.nothingFound, "message.none", "no stored message matches", next: next)
             }
             return hits

@@ -30,13 +30,10 @@ struct HostSession: Sendable {
     ) async throws -> R {
         try await HistoryRecorder.with(host, output) { recorder in
             do {
-                return try await ActivityLog.noting(host.id, output.context) {
-                    try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
-                        let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
-                        return try await body(
-                            HostSession(host: host, offer: offer, output: output, recorder: recorder)
-                        )
-                    }
+                return try await host.family.behavior.open(host, output: output, configuration: configuration) {
+                    offer in
+                    let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
+                    return try await body(HostSession(host: host, offer: offer, output: output, recorder: recorder))
                 }
             } catch let error as CompanionClientError {
                 await LocalHistory.forget(host, ifRevokedBy: error, output)

@@ -70,9 +70,6 @@ extension HostOptions {
         let context = output.context
         guard let host = try chosen(context), let history = LocalHistory.ofUser(output) else { return false }
         let recorder = HistoryRecorder(history, host: HistoryHost(host), now: context.now)
-        if try await Self.withStored(host, recorder, output, isAsked: isAsked, body) { return true }
-        // What an earlier version kept in files of the family may have it.
-        try? await host.family.behavior.keepStored(of: host, recorder, context: context)
         return try await Self.withStored(host, recorder, output, isAsked: isAsked, body)
     }
 

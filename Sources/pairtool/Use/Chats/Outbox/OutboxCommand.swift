@@ -22,7 +22,6 @@ struct OutboxCommand: AsyncParsableCommand {
             """,
         subcommands: [
             OutboxListCommand.self, OutboxShowCommand.self, OutboxSendCommand.self, OutboxRemoveCommand.self,
-            OutboxRetryCommand.self,
         ],
         defaultSubcommand: OutboxListCommand.self
     )
@@ -126,7 +125,6 @@ struct OutboxSendCommand: AsyncParsableCommand {
         if let word = again ?? id { chosen = try QueuedPrompt.find(word, host, output.context) }
         if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
         if chosen == nil { try await askAboutUncertain(output) }
-        try await rendering.prepare(options)
         let waiting = try QueuedPrompt.all(host, output.context).filter { queued in
             queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
         }
@@ -191,28 +189,5 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         try QueuedPrompt.change(id, host, options.output, says: "removed") { $0.finish($1) }
-    }
-}
-
-/// The old form of `send --again`: the prompt is sent with the next one.
-struct OutboxRetryCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "retry",
-        abstract: "Let an uncertain prompt be sent again.",
-        discussion: """
-            Examples:
-              pairtool outbox retry 3f2a
-              pairtool outbox retry 3f2a --host Studio
-            """,
-        shouldDisplay: false
-    )
-
-    @Argument(help: "The prompt, by id prefix.")
-    var id: String
-    @OptionGroup var host: HostOptions
-    @OptionGroup var options: OutputOptions
-
-    func run() async throws {
-        try QueuedPrompt.change(id, host, options.output, says: "will be sent again") { $0.sendAgain($1) }
     }
 }

@@ -140,7 +140,7 @@ struct OutboxSender {
             model: try await session.model(waiting.model),
             projectPath: path.isEmpty ? nil : path,
             allowedTools: waiting.allowedTools,
-            deniesQuestions: waiting.deniesQuestions ?? false
+            deniesQuestions: waiting.deniesQuestions
         )
         let age = Duration.seconds(Int64(max(0, session.context.now().timeIntervalSince(waiting.writtenAt)))).roughly
         switch mode {

@@ -78,7 +78,7 @@ extension WaitingPrompt {
         switch host.family.behavior.queuing {
         case .none: false
         case .untilAnswered: true
-        case .untilReceived: host.trust == .verified && (deniesQuestions == true || allowedTools?.isEmpty != true)
+        case .untilReceived: host.trust == .verified && (deniesQuestions || allowedTools?.isEmpty != true)
         }
     }
 
@@ -119,7 +119,7 @@ struct WaitingRow: Encodable {
         chatTitle = waiting.chatTitle
         prompt = waiting.prompt
         allowedTools = waiting.allowedTools
-        deniesQuestions = waiting.deniesQuestions
+        deniesQuestions = waiting.deniesQuestions ? true : nil
         reason = waiting.reason
     }
 
@@ -158,7 +158,7 @@ extension HostSession {
                 prompt.projectID = conversation.newProjectID
                 prompt.newChatID = conversation.exists ? nil : conversation.newChatID
                 prompt.model = conversation.model
-                prompt.deniesQuestions = conversation.deniesQuestions ? true : nil
+                prompt.deniesQuestions = conversation.deniesQuestions
                 prompt.commandID = UUID()
                 prompt.state = state
             }

@@ -1,20 +1,27 @@
 /// Writes PNG images of every kind, sound or not, without any library: the deflate stream is only stored.
-struct PNGWriter {
-    var width: Int
-    var height: Int
-    var bitDepth = 8
+package struct PNGWriter {
+    package var width: Int
+    package var height: Int
+    package var bitDepth = 8
     /// 0 grey, 2 colour, 3 palette, 4 grey with alpha, 6 colour with alpha.
-    var colourType = 0
-    var isInterlaced = false
+    package var colourType = 0
+    package var isInterlaced = false
     /// Chunks between the header and the pixels: palette, transparency or anything else.
-    var chunks: [(type: String, data: [UInt8])] = []
+    package var chunks: [(type: String, data: [UInt8])] = []
+
+    package init(width: Int, height: Int, colourType: Int = 0, isInterlaced: Bool = false) {
+        self.width = width
+        self.height = height
+        self.colourType = colourType
+        self.isInterlaced = isInterlaced
+    }
 
     private var channels: Int { [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][colourType] ?? 1 }
 
     /// The file.
     ///
     /// - Parameter sample: The channel values of a pixel, each as wide as the bit depth.
-    func file(sample: (_ x: Int, _ y: Int) -> [UInt16]) -> [UInt8] {
+    package func file(sample: (_ x: Int, _ y: Int) -> [UInt16]) -> [UInt8] {
         let passes: [(x: Int, y: Int, dx: Int, dy: Int)] =
             isInterlaced
             ? [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
@@ -30,7 +37,7 @@ struct PNGWriter {
     }
 
     /// The file around the given contents of the pixel chunk.
-    func file(pixels: [UInt8]) -> [UInt8] {
+    package func file(pixels: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let flags: [UInt8] = [UInt8(bitDepth), UInt8(colourType), 0, 0, isInterlaced ? 1 : 0]
         result += Self.chunk("IHDR", Self.bigEndian(UInt32(width)) + Self.bigEndian(UInt32(height)) + flags)
@@ -52,13 +59,13 @@ struct PNGWriter {
         }
     }
 
-    static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
+    package static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
         let body = Array(type.utf8) + data
         return bigEndian(UInt32(data.count)) + body + bigEndian(crc(body))
     }
 
     /// A zlib stream of stored blocks (RFC 1950, RFC 1951 3.2.4).
-    static func zlib(storing data: [UInt8]) -> [UInt8] {
+    package static func zlib(storing data: [UInt8]) -> [UInt8] {
         var result: [UInt8] = [0x78, 0x01]
         var rest = data[...]
         repeat {
@@ -79,7 +86,7 @@ struct PNGWriter {
 
     /// A zlib stream that unpacks to at least `count` bytes and has a hundredth of them: a letter, then matches of
     /// 258 bytes at distance 1, thirteen bits each, in one block of fixed codes (RFC 1951, 3.2.6).
-    static func zlib(repeatedMatches count: Int) -> [UInt8] {
+    package static func zlib(repeatedMatches count: Int) -> [UInt8] {
         let letter: [UInt8] = [0, 1, 1, 1, 0, 0, 0, 1]
         let match: [UInt8] = [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0]
         var bits: [UInt8] = [1, 1, 0] + letter
@@ -91,7 +98,7 @@ struct PNGWriter {
         return [0x78, 0x01] + result + [0, 0, 0, 0]
     }
 
-    static func bigEndian(_ value: UInt32) -> [UInt8] {
+    package static func bigEndian(_ value: UInt32) -> [UInt8] {
         [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
     }
 

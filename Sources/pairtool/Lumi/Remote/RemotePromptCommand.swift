@@ -1,0 +1,75 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import Identity
+
+struct RemotePromptCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prompt",
+        abstract: "Type commands for the Mac, over one connection.",
+        discussion: """
+            Each line is a command of `pairtool lumi remote`, without these words. Ctrl-D ends it. From a pipe, the first \
+            command that fails ends it, too.
+
+            Examples:
+              pairtool lumi remote
+              pairtool lumi remote prompt < commands.txt
+            """
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let (prompts, context) = CommandContext.current.promptReader(
+            keepsHistory: false,
+            hint: "(Ctrl-D ends the connection)",
+            completer: nil
+        )
+        defer { prompts.close() }
+        // Commands that ask the user share the terminal with the prompt.
+        try await CommandContext.$current.withValue(context) {
+            try await host.withMac(options, for: "remote commands") { mac in
+                if context.canAsk { mac.output.say("help lists the commands. Ctrl-D ends the connection.") }
+                while let line = try await prompts.next(nil) {
+                    await prompts.remember(line, isKept: false)
+                    do {
+                        try await obey(line, on: mac)
+                    } catch  where context.canAsk && !Self.ends(error) {
+                        if !(error is ExitRequest) { mac.output.report(CommandError(describing: error)) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs the command that a line has.
+    private func obey(_ line: String, on mac: RemoteMac) async throws {
+        guard let words = ShellWords.split(line) else {
+            throw CommandError(.usage, "usage", "a quotation mark is not closed")
+        }
+        guard !words.isEmpty else { return }
+        let parsed = try CommandWords(["lumi", "remote"] + words)
+        let found: any ParsableCommand
+        do {
+            found = try await Pairtool.asyncParseAsRoot(parsed.words)
+        } catch {
+            guard Pairtool.exitCode(for: error) == .success else {
+                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
+            }
+            return mac.output.data(Pairtool.fullMessage(for: error))
+        }
+        guard var command = found as? any RemoteSubcommand, command.host.host == nil else {
+            throw CommandError(.usage, "usage", "the connection is to \(mac.host.name)", next: "help")
+        }
+        try await command.prepare(for: mac.host)
+        let output = options.json || options.quiet ? mac.output : command.options.output
+        try await command.run(on: RemoteMac(client: mac.client, host: mac.host, output: output))
+    }
+
+    /// Whether nothing more can be sent after an error.
+    private static func ends(_ error: any Error) -> Bool {
+        guard let error = error as? CompanionClientError else { return error is CancellationError }
+        return error.code == .unreachable || error.code == .streamInterrupted
+    }
+}

@@ -1,4 +1,5 @@
 import CompanionTestSupport
+import CompanionWire
 import FoundationEssentials
 import Glibc
 import LocalState

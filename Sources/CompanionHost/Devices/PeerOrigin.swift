@@ -13,10 +13,23 @@ enum PeerOrigin: Sendable, Hashable {
 
     /// Finds who has the client's end of a connection from this machine now. Blocks.
     ///
+    /// A program that is being started has the connections of the one that starts it for a moment. So a look at which
+    /// processes came or went is repeated.
+    ///
     /// - Parameters:
     ///   - client: The client's end.
     ///   - server: The host's end.
     init(of client: TCPSocketTable.Place, connectedTo server: TCPSocketTable.Place) {
+        self = .unknown
+        for _ in 0..<Self.looks {
+            self = Self(seenOf: client, connectedTo: server)
+            guard self == .unknown else { return }
+        }
+    }
+
+    private static let looks = 5
+
+    private init(seenOf client: TCPSocketTable.Place, connectedTo server: TCPSocketTable.Place) {
         guard let socket = TCPSocketTable.current().socket(of: client, connectedTo: server) else {
             // Whoever sent the request has ended, or has closed the connection.
             self = .unknown

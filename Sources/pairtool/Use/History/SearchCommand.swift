@@ -97,7 +97,11 @@ struct SearchCommand: AsyncParsableCommand {
             var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
             scope.limit = limit
             if let host { scope.hosts = [try await history.store.host(host).id] }
-            let hits = try await history.store.search(SearchQuery(text), scope)
+            let query = SearchQuery(text)
+            if query.isCut {
+                output.say("Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters are looked for.")
+            }
+            let hits = try await history.store.search(query, scope)
             guard !hits.isEmpty else {
                 let next = "read the chat first: pairtool messages CHAT --all"
                 throw CommandError(.nothingFound, "message.none", "no stored message matches", next: next)

@@ -15,7 +15,7 @@ struct RemovalLimits: Sendable {
 
     static let usual = RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time)
     /// By force: 5 s together, whatever git does.
-    static let forced = RemovalLimits(look: .seconds(2), files: .seconds(1), branch: .milliseconds(1200))
+    static let forced = RemovalLimits(look: .milliseconds(1500), files: .seconds(1), branch: .seconds(1))
 }
 
 extension GitSessions {
@@ -247,7 +247,7 @@ extension GitSessions {
             guard isAtWork else { return }
             try await Task.sleep(for: .milliseconds(50))
         }
-        throw GitError(.changing, "Git still makes it")
+        throw GitError(.changing, "Git is still making it")
     }
 }
 
@@ -258,7 +258,7 @@ extension WorktreeEntry {
             self.init(path: path)
             return
         }
-        // One of an earlier release, or the repository's `.git` is elsewhere now.
+        // The repository's `.git` is elsewhere now.
         guard let common = Self.common(of: session.repository) else { return nil }
         self.init(of: session.directory, in: common)
     }

@@ -31,6 +31,8 @@ struct ServiceTypeTests {
     @Test("Each known type belongs to its family, another to none")
     func families() throws {
         #expect(ServiceType.all.map(\.family) == [.copilotforge, .copilotforge, .lumi, .aicli, .aicli])
+        // AICLI servers of July 2025.
+        #expect(try #require(ServiceType("_claudecode._tcp")).family == .aicli)
         #expect(try #require(ServiceType("_http._tcp")).family == nil)
     }
 

@@ -33,7 +33,7 @@ extension ProviderClient {
         ProviderError(
             .badAnswer,
             endpoint.provider,
-            "\(endpoint.name) sent something that is not its format.",
+            "\(endpoint.name) sent something that is not in its format.",
             providerText: redacted(words, endpoint)
         )
     }

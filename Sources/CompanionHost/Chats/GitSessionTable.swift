@@ -21,7 +21,7 @@ struct GitSessionRecord: Codable, Sendable, Hashable {
     var problem: String?
     /// When the session began, where the files could first be read at ``startedAt``.
     var firstTriedAt: Date?
-    /// What git keeps of that working tree in the repository (``WorktreeEntry``); nil for one of an earlier release.
+    /// What git keeps of that working tree in the repository (``WorktreeEntry``); nil for a session without one of its own.
     var entry: String?
 
     /// The project's directory in the working tree that the agent works in.

@@ -9,7 +9,7 @@ import Subprocess
 ///
 /// git(1): with `GIT_COMMON_DIR`, the configuration and hooks are read there, and nowhere else. So nothing that a
 /// repository's configuration names can run (hooks, which git has there since 2.54, filters, monitors, helpers, and what
-/// later versions invent), and there is no moment at which an agent could write something in between.
+/// later versions invent), also where an agent changes that configuration while git runs.
 struct GitView: Sendable {
     private let path: String
     private let environment: [Environment.Key: String]

@@ -117,9 +117,9 @@ struct ModelFaultTests {
     @Test(
         "What is not an answer is said to be none",
         arguments: [
-            (FakeProviderReply.stream("<html>Not here</html>\n"), "sent something that is not its format"),
-            (.stream("data: <html>\n\n"), "sent something that is not its format"),
-            (.stream(Chunk.delta(#"{"tool_calls":[{"function":7}]}"#)), "sent something that is not its format"),
+            (FakeProviderReply.stream("<html>Not here</html>\n"), "sent something that is not in its format"),
+            (.stream("data: <html>\n\n"), "sent something that is not in its format"),
+            (.stream(Chunk.delta(#"{"tool_calls":[{"function":7}]}"#)), "sent something that is not in its format"),
             (.stream("data: " + String(repeating: "x", count: 5 << 20)), "sent an answer that is too large"),
             (
                 .stream(Chunk.call(0, id: "c", name: "search", String(repeating: "x", count: 300 << 10))),

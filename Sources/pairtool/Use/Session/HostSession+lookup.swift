@@ -61,7 +61,7 @@ extension HostSession {
                 "the host has no models",
                 next: isVerified
                     ? "see at the host what its agent needs: pairtool host status"
-                    : "sign in to Copilot in the app on the host, or name a model with --model"
+                    : "see at the host what its agent needs (a Mac: sign in to Copilot in the app), or name a model with --model"
             )
         }
         return first.id

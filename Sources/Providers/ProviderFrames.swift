@@ -35,10 +35,12 @@ struct ProviderFrames: Sendable {
     private var isFirstLine = true
     /// The event that has begun.
     private var data: [UInt8] = []
-    private var hasData = false
+    private var dataLines = 0
     private var isError = false
     /// Lines that belong to no event: JSON over several lines, a page, a sentence.
     private var rest: [UInt8] = []
+    /// Whether they may be JSON; nil while they are blank.
+    private var restOpens: Bool?
 
     /// - Parameter limit: The most bytes of one piece. Default: 4 MiB.
     init(limit: Int = 4 << 20) {
@@ -83,11 +85,11 @@ struct ProviderFrames: Sendable {
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         switch String(decoding: line[..<colon], as: UTF8.self) {
         case "data":
-            // Some servers put no blank line between two events.
-            if hasData, LenientJSON(parsing: data) != nil { endEvent(into: &pieces) }
-            if hasData { data.append(UInt8(ascii: "\n")) }
+            // Some servers put no blank line between two events. Each is one line, then.
+            if dataLines == 1, LenientJSON(parsing: data) != nil { endEvent(into: &pieces) }
+            if dataLines > 0 { data.append(UInt8(ascii: "\n")) }
             data += value
-            hasData = true
+            dataLines += 1
         case "event": isError = value.elementsEqual("error".utf8)
         case "error":
             endEvent(into: &pieces)
@@ -100,17 +102,19 @@ struct ProviderFrames: Sendable {
     /// Takes a line that is no field of an event.
     private mutating func takeUnframed(into pieces: inout [ProviderPiece]) {
         // A line of JSON that began on an earlier line may be JSON by itself, too.
-        if !Self.opens(rest), Self.opens(line), let json = LenientJSON(parsing: line) {
+        if restOpens != true, Self.opens(line) == true, let json = LenientJSON(parsing: line) {
             endEvent(into: &pieces)
             pieces.append(ProviderPiece(json: json, bytes: line, isFramed: false))
         } else {
-            rest += line + [UInt8(ascii: "\n")]
+            restOpens = restOpens ?? Self.opens(line)
+            rest += line
+            rest.append(UInt8(ascii: "\n"))
         }
     }
 
-    /// Whether a text may be an object or a list, or the beginning of one.
-    private static func opens(_ text: [UInt8]) -> Bool {
-        let first = text.first { $0 > 0x20 }
+    /// Whether a text may be an object or a list, or the beginning of one; nil for a blank one.
+    private static func opens(_ text: [UInt8]) -> Bool? {
+        guard let first = text.first(where: { $0 > 0x20 }) else { return nil }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 
@@ -118,10 +122,11 @@ struct ProviderFrames: Sendable {
         if !rest.isEmpty {
             pieces.append(ProviderPiece(json: LenientJSON(parsing: rest), bytes: rest, isFramed: false))
             rest = []
+            restOpens = nil
         }
-        if hasData { pieces.append(ProviderPiece(json: LenientJSON(parsing: data), bytes: data, isError: isError)) }
+        if dataLines > 0 { pieces.append(ProviderPiece(json: LenientJSON(parsing: data), bytes: data, isError: isError)) }
         data = []
-        hasData = false
+        dataLines = 0
         isError = false
     }
 }

@@ -11,6 +11,8 @@ struct ThoughtTags: Sendable {
     }
 
     private static let names = ["think", "thinking", "thought"]
+    /// The most bytes in front of a tag: blanks that come one by one are looked at again each time.
+    private static let mostBlanks = 4096
 
     private var state = State.beginning
     /// What may be the beginning of a tag.
@@ -51,7 +53,9 @@ struct ThoughtTags: Sendable {
             state = .thinking(end: end)
             return think(until: end)
         }
-        if Self.names.contains(where: { "<\($0)>".utf8.starts(with: start) }) { return [] }
+        if held.count <= Self.mostBlanks, Self.names.contains(where: { "<\($0)>".utf8.starts(with: start) }) {
+            return []
+        }
         state = .answering
         return [.text(takeHeld())]
     }

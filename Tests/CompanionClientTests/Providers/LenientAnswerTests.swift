@@ -1,7 +1,8 @@
 import CompanionTestSupport
 import CompanionWire
-import Providers
 import Testing
+
+@testable import Providers
 
 /// What servers that call themselves compatible with OpenAI were reported to send.
 @Suite("Answers of compatible servers", .timeLimit(.minutes(2)))
@@ -267,5 +268,19 @@ struct LenientAnswerTests {
         let part = #"{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}"#
         let stream = Self.chunk(#""content":[\#(part),{"type":"text","text":"Yes."}]"#) + Self.stop
         #expect(try await received(stream).events == [.thought("Hm."), .text("Yes."), .finished(.complete)])
+    }
+
+    // What is read again with each line takes hours here.
+    @Test("An event, blank lines and blanks before an answer that never end are read once", arguments: [
+        ("data: [\n", "data: 1,\n", 200_000), ("", " \n", 1_000_000), ("", "  x \n", 400_000),
+    ])
+    func endless(start: String, line: String, count: Int) throws {
+        var frames = ProviderFrames()
+        let bytes = Array(start.utf8) + Array(repeatElement(Array(line.utf8), count: count).joined())
+        #expect(try frames.feed(bytes).isEmpty)
+        #expect(frames.finish().count == 1)
+        var tags = ThoughtTags()
+        let events = (0..<50_000).flatMap { _ in tags.take(" ") } + tags.finish()
+        #expect(events.reduce(into: 0) { if case .text(let text) = $1 { $0 += text.utf8.count } } == 50_000)
     }
 }

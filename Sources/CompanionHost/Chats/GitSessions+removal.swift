@@ -208,21 +208,39 @@ extension GitSessions {
 
     /// What cannot be done now is left to the next host.
     private func finish(_ worktree: UnfinishedWorktree) async {
-        var session = worktree.session
         do {
-            if !worktree.isRemoval {
-                try await Self.waitForGit(making: session)
-                if await isUsed(session), try await table.record(ofChat: session.chat) == nil {
-                    session.problem = "The host ended while the session began"
-                    return try await table.keep(session)
-                }
-            }
-            let removal = try await removeFromDisk(session, within: .usual, isNew: !worktree.isRemoval)
-            guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
-            try await table.finish(session.directory)
+            try await lock.run(worktree.session.chat) { try await end(worktree) }
         } catch {
-            logger.notice("worktree not removed yet", metadata: .failure(error, ["directory": "\(session.directory)"]))
+            let directory = worktree.directory
+            logger.notice("worktree not removed yet", metadata: .failure(error, ["directory": "\(directory)"]))
         }
+    }
+
+    private func end(_ worktree: UnfinishedWorktree) async throws {
+        var session = worktree.session
+        let record = try await table.record(ofChat: session.chat)
+        let isListed = record?.directory.isSame(as: session.directory) == true
+        if !worktree.isRemoval {
+            try await Self.waitForGit(making: session)
+            if await isUsed(session) {
+                guard record == nil else { throw GitError(.changing, "Somebody has worked in it") }
+                session.problem = "The host ended while the session began"
+                return try await table.keep(session)
+            }
+        } else if isListed, await hasWork(session) {
+            // Nobody was told that it is gone, and somebody has gone on in it.
+            return try await table.finish(session.directory)
+        }
+        let removal = try await removeFromDisk(session, within: .usual, isNew: !worktree.isRemoval)
+        guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
+        if worktree.isRemoval, isListed { try await table.forget(chat: session.chat) }
+        try await table.finish(session.directory)
+    }
+
+    /// Whether a working tree that was to be removed stands, and has work that would be lost.
+    private func hasWork(_ session: GitSessionRecord) async -> Bool {
+        guard FileStatus(session.directory, followingLinks: false) != nil else { return false }
+        return (try? await unsaved(session)).map { !$0.isEmpty } ?? false
     }
 
     /// Whether a working tree that no session came to use has work in it all the same.

@@ -33,8 +33,14 @@ extension GitSessions {
             if try await Self.hasBranch(branch, in: repository.root) { tips.insert("refs/heads/\(branch)") }
             // It goes with the branch.
             let log = "\(repository.common)/logs/refs/heads/\(branch)"
-            let text = try await BlockingCall.run { WorktreeEntry.text(of: log, limit: 64 << 20) }
-            tips.formUnion(WorktreeEntry.objects(in: text ?? [], digits: repository.digits))
+            let text = try await BlockingCall.run {
+                let text = WorktreeEntry.text(of: log, limit: 64 << 20)
+                guard text != nil || FileStatus(log, followingLinks: false) == nil else {
+                    throw GitError(.unreadable, "\(log) cannot be read")
+                }
+                return text ?? []
+            }
+            tips.formUnion(WorktreeEntry.objects(in: text, digits: repository.digits))
         }
         return AgentPlace.Unsaved(
             files: files.count,

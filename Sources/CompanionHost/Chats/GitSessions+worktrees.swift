@@ -5,6 +5,7 @@ import GRDB
 import Glibc
 import LocalState
 import Logging
+import Subprocess
 
 extension GitSessions {
     /// Makes a working tree beside the repository's top for a new session, on a branch of its own that begins at what is
@@ -121,12 +122,16 @@ extension GitSessions {
         return SHA256.hash(data: Data(chat.utf8)).prefix(4).hexText
     }
 
+    /// - Throws: ``GitError`` where git cannot tell, ``GitProgram/Failure``, `CancellationError`.
     static func hasBranch(_ branch: String, in directory: String) async throws -> Bool {
-        try await GitProgram.run(
+        let found = try await GitProgram.run(
             ["show-ref", "--verify", "--quiet", "refs/heads/\(branch)"],
             in: directory,
             within: GitRepository.time
-        ).isSuccess
+        )
+        if case .exited(1) = found.status { return false }
+        guard found.isSuccess else { throw GitError(.unreadable, found.error) }
+        return true
     }
 
     // MARK: Listing

@@ -87,7 +87,9 @@ struct GitSettings: Sendable, Hashable {
             limit: 2 << 20,
             within: GitRepository.time
         )
-        guard result.isSuccess else { throw GitError(.unreadable, "\(path): \(result.error)") }
+        guard result.isSuccess, !result.isCut else {
+            throw GitError(.unreadable, "\(path): \(result.isCut ? "it has too many settings" : result.error)")
+        }
         let entries = result.output.split(separator: 0).map { field in
             let parts = field.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
             return Entry(
@@ -95,6 +97,8 @@ struct GitSettings: Sendable, Hashable {
                 value: parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : nil
             )
         }
+        // Those of most repositories have some hundred bytes.
+        guard bytes.count <= 64 << 10 else { return entries }
         known.withLockedValue { known in
             if known.count >= 64 { known = [:] }
             known[bytes] = entries

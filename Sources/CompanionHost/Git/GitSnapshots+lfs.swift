@@ -28,7 +28,8 @@ extension GitSnapshots {
             guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
             defer { close(root) }
             // What there is no time for counts as changed now; a later look knows the others already.
-            return Set(pointers.filter { .now < end && contents.isContent(of: $0.value, at: $0.key, in: root) }.keys)
+            let pulled = pointers.filter { contents.isContent(of: $0.value, at: $0.key, in: root, until: end) }
+            return Set(pulled.keys)
         }
     }
 
@@ -100,8 +101,15 @@ final class LFSContents: Sendable {
 
     /// Whether a file is there and has a content. Blocks.
     ///
-    /// - Parameter root: The open directory that the path begins at.
-    func isContent(of pointer: LFSPointer, at path: GitPath, in root: Int32) -> Bool {
+    /// - Parameters:
+    ///   - root: The open directory that the path begins at.
+    ///   - end: When to give up.
+    func isContent(
+        of pointer: LFSPointer,
+        at path: GitPath,
+        in root: Int32,
+        until end: ContinuousClock.Instant
+    ) -> Bool {
         let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
         let file = openat(root, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { return false }
@@ -110,7 +118,7 @@ final class LFSContents: Sendable {
             return false
         }
         if let known = hashes.withLockedValue({ $0[status] }) { return known.isSame(as: pointer.hash) }
-        guard let hash = Self.hash(of: file), FileStatus(descriptor: file) == status else { return false }
+        guard let hash = Self.hash(of: file, until: end), FileStatus(descriptor: file) == status else { return false }
         // Within the same moment it could be changed once more, without a sign of it.
         guard status.statusChangedAt < Date(timeIntervalSinceNow: -2) else { return hash.isSame(as: pointer.hash) }
         hashes.withLockedValue { hashes in
@@ -120,15 +128,17 @@ final class LFSContents: Sendable {
         return hash.isSame(as: pointer.hash)
     }
 
-    private static func hash(of file: Int32) -> String? {
+    /// - Returns: nil for a file that cannot be read, or not in time.
+    private static func hash(of file: Int32, until end: ContinuousClock.Instant) -> String? {
         var hasher = SHA256()
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
+        while .now < end {
             let count = read(file, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return nil }
             guard count > 0 else { return hasher.finalize().hexText }
             chunk.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         }
+        return nil
     }
 }

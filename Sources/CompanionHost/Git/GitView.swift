@@ -60,8 +60,9 @@ struct GitView: Sendable {
             try write(Array(configuration(settings).utf8), to: path + "/config")
             // Git asks it which branch the first working tree has checked out.
             try write(head(of: directory.common), to: path + "/HEAD")
-            for name in ["refs", "objects"] { try link(directory.common, to: path, name) }
-            for name in ["packed-refs", "reftable", "shallow", "logs", "worktrees"]
+            // Git may pack references at any moment: a link that leads nowhere yet is no file for it.
+            for name in ["refs", "objects", "packed-refs"] { try link(directory.common, to: path, name) }
+            for name in ["reftable", "shallow", "logs", "worktrees"]
             where FileStatus("\(directory.common)/\(name)") != nil {
                 try link(directory.common, to: path, name)
             }

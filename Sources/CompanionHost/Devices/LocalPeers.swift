@@ -27,15 +27,16 @@ final class LocalPeers: Sendable {
     private func peer(of channel: any Channel) -> Peer {
         let id = ObjectIdentifier(channel)
         if let peer = known.withLockedValue({ $0[id] }) { return peer }
-        let peer = Peer(isHere: channel.remoteAddress.flatMap(IPAddress.init(peer:)).map(Self.isHere) ?? false)
+        let peer = Peer(isHere: channel.remoteAddress.flatMap(IPAddress.init(peer:)).flatMap(Self.isHere) ?? false)
         known.withLockedValue { $0[id] = peer }
         channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
         return peer
     }
 
-    private static func isHere(_ address: IPAddress) -> Bool {
+    /// - Returns: nil where the addresses of this machine cannot be listed.
+    private static func isHere(_ address: IPAddress) -> Bool? {
         if address.scope == .loopback { return true }
-        let devices = (try? System.enumerateDevices()) ?? []
+        guard let devices = try? System.enumerateDevices() else { return nil }
         return devices.contains { device in
             device.address.flatMap(IPAddress.init(raw:)).map { $0.bytes == address.bytes } ?? false
         }
@@ -61,7 +62,9 @@ final class LocalPeers: Sendable {
     /// - Parameter peer: The address of the other end when the request came; nil where the connection had ended by then.
     func origin(of peer: IPAddress?, _ channel: any Channel) async -> PeerOrigin {
         guard let peer else { return .unknown }
-        guard Self.isHere(peer) else { return .elsewhere }
+        guard let isHere = Self.isHere(peer) else { return .unknown }
+        // An address may have been taken away since the connection came.
+        guard isHere || self.peer(of: channel).isHere else { return .elsewhere }
         guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
             let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:))
         else { return .unknown }

@@ -11,6 +11,7 @@ import Testing
 struct WorktreeRemovalTests {
     /// A session, and what is on the disk for it.
     private struct Session {
+        var sessions: GitSessions
         var device: TestDevice
         var repository: TestRepository
         var chat: String
@@ -43,12 +44,13 @@ struct WorktreeRemovalTests {
 
     private func withSession<R: Sendable>(_ body: (Session) async throws -> R) async throws -> R {
         try await TestRepository.with(Self.commits) { repository in
-            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+            try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
                 let (chat, turn) = try await device.startTurn("true")
                 _ = try await device.events(chat: chat, turn: turn)
                 let name = String(chat.prefix(8))
                 return try await body(
                     Session(
+                        sessions: host.server.administration.places.sessions,
                         device: device,
                         repository: repository,
                         chat: chat,
@@ -207,6 +209,26 @@ struct WorktreeRemovalTests {
             #expect(try await session.place().problem != nil)
             #expect(try await session.remove(isForced: true).status == 200)
             #expect(try await session.device.ask("true", session.chat) == .done)
+        }
+    }
+
+    @Test("What was cut off while it was made or removed is not ended where somebody has worked since", arguments: [
+        true, false,
+    ])
+    func workedOn(isRemoval: Bool) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            try write("mine", to: session.directory + "/new")
+            try await table.begin(UnfinishedWorktree(record, isRemoval: isRemoval))
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/new"))
+            #expect(try await session.place().unsaved?.files == 1)
+            try FileManager.default.removeItem(atPath: session.directory + "/new")
+            try await table.begin(UnfinishedWorktree(record, isRemoval: true))
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileStatus.isNothing(session.directory))
+            #expect(try await table.unfinished().isEmpty && table.record(ofChat: session.chat) == nil)
         }
     }
 

@@ -13,15 +13,14 @@ import Testing
 /// What is said of the tool's own files.
 @Suite struct FileCheckTests {
     private static let host = "0123456789abcdef"
-    /// Below the data directory; `UUID` is a conversation's.
+    /// Below the data directory.
     private static let records = [
         "identity.key", "hosts.json", "secrets.json", "sessions.json", "provider_keys.json", "host/identity.key",
-        "host/tls.pem", "host/host.sqlite", "aicli/\(host)/sessions.json", "aicli/\(host)/projects.json",
-        "outbox/\(host).json", "aicli/\(host)/outbox.json", "aicli/\(host)/chat-0123456789abcdef.json",
+        "host/tls.pem", "host/host.sqlite", "aicli/\(host)/sessions.json",
+        "outbox/\(host).json", "aicli/\(host)/outbox.json",
         "lumi/\(host)/agents.json",
         "lumi/\(host)/conversations.json", "lumi/\(host)/automations.json", "lumi/\(host)/sync_settings.json",
         "lumi/\(host)/sync_api_keys.json", "lumi/\(host)/stars.json",
-        "lumi/\(host)/local/7B0E4A52-0000-4000-8000-000000000000.json",
     ]
 
     private func write(_ text: String, to path: String, mode: Int = 0o600) throws {

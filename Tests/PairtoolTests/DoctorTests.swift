@@ -86,8 +86,8 @@ import Testing
                 var search = SecretSearch()
                 let planted = [
                     id, "Marmalade", "Sandwich", "quince", "jelly", "c-login", "127.0.0.1", mac.endpointText,
-                    user.directory, MachineName.current,
-                ]
+                    user.directory,
+                ] + (MachineName.current.utf8.count < 5 ? [] : [MachineName.current])  // “vm” is in many words.
                 for text in planted { search.add(text, bytes: Array(text.utf8)) }
                 search.add(code: "482913")
                 let file = user.directory + "/report.json"

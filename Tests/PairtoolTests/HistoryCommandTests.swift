@@ -98,7 +98,7 @@ import Testing
     @Test("Clearing asks at a terminal; what was exported as JSON before has every message")
     func exported() async throws {
         try await withPairedMac { _, user in
-            #expect(await user.run("messages", "c-login", "--all").status == 0)
+            #expect(await user.run("send", "c-login", "Which file?").status == 0)
             let file = user.directory + "/chats.jsonl"
             #expect(await user.run("export", "--all", "-o", file).status == 0)
             let count = try await user.run("history", "--json").json.first?["messages"]

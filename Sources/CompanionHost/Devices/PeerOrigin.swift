@@ -13,8 +13,8 @@ enum PeerOrigin: Sendable, Hashable {
 
     /// Finds who has the client's end of a connection from this machine now. Blocks.
     ///
-    /// A program that is being started has the connections of the one that starts it for a moment. So a look at which
-    /// processes came or went is repeated.
+    /// A program that is being started, an agent's too, has the connections of the one that starts it for a moment. So
+    /// only what several looks in a row say counts against the client.
     ///
     /// - Parameters:
     ///   - client: The client's end.
@@ -23,7 +23,7 @@ enum PeerOrigin: Sendable, Hashable {
         self = .unknown
         for _ in 0..<Self.looks {
             self = Self(seenOf: client, connectedTo: server)
-            guard self == .unknown else { return }
+            if self == .owner { return }
         }
     }
 

@@ -121,6 +121,8 @@ import Testing
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s1"))
         bench.reply(to: "ping", as: "pong", "{}")
+        // No stored message comes any more.
+        bench.expire()
         #expect(bench.sent.last?.type == "claudeCommand" && bench.sent.last?.data["command"] == "y")
     }
 

@@ -165,7 +165,7 @@ struct ACPTroubleTests {
                         .toolComplete(toolName: "Run", toolCallID: "t", success: true, details: nil),
                     ]
                 )
-                #expect(shown.count == tools.count + 2, "what was read is told while it is read, and at the end")
+                #expect(shown.count == tools.count + 3, "what was read is told while it is read, and each at its end")
             }
         }
     }

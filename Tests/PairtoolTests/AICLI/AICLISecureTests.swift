@@ -153,7 +153,7 @@ import Testing
                 #expect(status.err.contains("no longer accepts this device's token"), "\(status.err)")
                 let object = try await user.run("status", "--json")
                 #expect(object.failed(with: "host.not_paired"), "\(object.err)")
-                let arguments = ["doctor", "127", "--json", "--interface", "lo", "--engine", "embedded"]
+                let arguments = ["doctor", "--host", "127", "--json", "--interface", "lo", "--engine", "embedded"]
                 let rows = try await user.spawn(arguments).json
                 let row = try #require(rows.first { $0["check"]?.string == "pairing" })
                 #expect(row["verdict"]?.string == "problem" && row["advice"]?.string?.contains(way) == true, "\(row)")

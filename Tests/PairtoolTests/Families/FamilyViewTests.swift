@@ -31,7 +31,7 @@ import Testing
     func doctor() async throws {
         try await withPairedJarvis { jarvis, user in
             func finding() async throws -> [String: JSONValue] {
-                let arguments = ["doctor", "127", "--json", "--interface", "lo", "--engine", "embedded"]
+                let arguments = ["doctor", "--host", "127", "--json", "--interface", "lo", "--engine", "embedded"]
                 let rows = try await user.spawn(arguments).json
                 return try #require(rows.first { $0["check"] == .text("host") })
             }

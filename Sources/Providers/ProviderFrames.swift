@@ -124,7 +124,9 @@ struct ProviderFrames: Sendable {
             rest = []
             restOpens = nil
         }
-        if dataLines > 0 { pieces.append(ProviderPiece(json: LenientJSON(parsing: data), bytes: data, isError: isError)) }
+        if dataLines > 0 {
+            pieces.append(ProviderPiece(json: LenientJSON(parsing: data), bytes: data, isError: isError))
+        }
         data = []
         dataLines = 0
         isError = false

@@ -298,7 +298,9 @@ struct AgentRuleTests {
     @Test("A rule for a path leaves tools without files to their rules, but not those that may use files")
     func otherToolsBesidePaths() async throws {
         try await withTemporaryDirectory { directory in
-            for (kind, expected) in [("fetch", AgentRule.Effect.allow), ("think", .allow), ("other", nil), ("read", nil)] {
+            for (kind, expected) in [
+                ("fetch", AgentRule.Effect.allow), ("think", .allow), ("other", nil), ("read", nil),
+            ] {
                 let rules = [Self.rule(.deny, path: ".git"), Self.rule(.allow, kind: kind)]
                 #expect(Self.effect(rules, Self.asked(kind), in: directory) == expected, "\(kind)")
                 let inside = Self.effect(rules, Self.asked(kind, nil, [".git/config"]), in: directory)

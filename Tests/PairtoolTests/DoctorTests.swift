@@ -84,10 +84,11 @@ import Testing
                 #expect(await user.run("hosts", "rename", id, "Marmalade Sandwich").status == 0)
                 #expect(await user.run("send", "--new", "--project", "web", "quince jelly").status == 0)
                 var search = SecretSearch()
-                let planted = [
-                    id, "Marmalade", "Sandwich", "quince", "jelly", "c-login", "127.0.0.1", mac.endpointText,
-                    user.directory,
-                ] + (MachineName.current.utf8.count < 5 ? [] : [MachineName.current])  // “vm” is in many words.
+                let planted =
+                    [
+                        id, "Marmalade", "Sandwich", "quince", "jelly", "c-login", "127.0.0.1", mac.endpointText,
+                        user.directory,
+                    ] + (MachineName.current.utf8.count < 5 ? [] : [MachineName.current])  // “vm” is in many words.
                 for text in planted { search.add(text, bytes: Array(text.utf8)) }
                 search.add(code: "482913")
                 let file = user.directory + "/report.json"

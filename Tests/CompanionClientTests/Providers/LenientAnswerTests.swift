@@ -271,9 +271,12 @@ struct LenientAnswerTests {
     }
 
     // What is read again with each line takes hours here.
-    @Test("An event, blank lines and blanks before an answer that never end are read once", arguments: [
-        ("data: [\n", "data: 1,\n", 200_000), ("", " \n", 1_000_000), ("", "  x \n", 400_000),
-    ])
+    @Test(
+        "An event, blank lines and blanks before an answer that never end are read once",
+        arguments: [
+            ("data: [\n", "data: 1,\n", 200_000), ("", " \n", 1_000_000), ("", "  x \n", 400_000),
+        ]
+    )
     func endless(start: String, line: String, count: Int) throws {
         var frames = ProviderFrames()
         let bytes = Array(start.utf8) + Array(repeatElement(Array(line.utf8), count: count).joined())

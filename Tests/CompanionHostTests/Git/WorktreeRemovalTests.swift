@@ -212,9 +212,12 @@ struct WorktreeRemovalTests {
         }
     }
 
-    @Test("What was cut off while it was made or removed is not ended where somebody has worked since", arguments: [
-        true, false,
-    ])
+    @Test(
+        "What was cut off while it was made or removed is not ended where somebody has worked since",
+        arguments: [
+            true, false,
+        ]
+    )
     func workedOn(isRemoval: Bool) async throws {
         try await withSession { session in
             let table = session.sessions.table

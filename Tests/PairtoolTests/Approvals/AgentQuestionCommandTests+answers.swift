@@ -1,6 +1,5 @@
 import CompanionTestSupport
 import FoundationEssentials
-import FoundationEssentials
 import Testing
 
 @testable import pairtool

@@ -99,7 +99,9 @@ struct SearchCommand: AsyncParsableCommand {
             if let host { scope.hosts = [try await history.store.host(host).id] }
             let query = SearchQuery(text)
             if query.isCut {
-                output.say("Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters are looked for.")
+                output.say(
+                    "Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters are looked for."
+                )
             }
             let hits = try await history.store.search(query, scope)
             guard !hits.isEmpty else {

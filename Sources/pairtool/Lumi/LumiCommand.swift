@@ -7,7 +7,6 @@ struct LumiCommand: AsyncParsableCommand {
         discussion: """
             Examples:
               pairtool lumi remote
-              pairtool lumi remote screenshot --show
               pairtool lumi sync
               pairtool lumi agents
             """,

@@ -231,7 +231,8 @@ struct WorktreeRemovalTests {
             try await table.begin(UnfinishedWorktree(record, isRemoval: true))
             await session.sessions.finishInterrupted(within: .seconds(120))
             #expect(FileStatus.isNothing(session.directory))
-            #expect(try await table.unfinished().isEmpty && table.record(ofChat: session.chat) == nil)
+            #expect(try await table.unfinished().isEmpty)
+            #expect(try await table.record(ofChat: session.chat) == nil)
         }
     }
 

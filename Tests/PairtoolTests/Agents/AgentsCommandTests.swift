@@ -272,7 +272,7 @@ import Testing
             #expect(await user.run("lumi", "agents", "edit", "Ada", "--model", "gpt-z").status == 0)
             try store.replace(.agents, with: Array("[]".utf8))
             #expect(await user.run("lumi", "agents", "-q").out == LumiStore.id(sample.agent) + "\n")
-            #expect(await user.run("lumi", "agents", "delete", "Ada").status == 0)
+            #expect(await user.run("lumi", "agents", "delete", "Ada", "--yes").status == 0)
             try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
             #expect(await user.run("lumi", "agents").status == 3)
             #expect(await user.run("lumi", "agents", "restore", "Ada").status == 0)

@@ -47,7 +47,7 @@ import Testing
                     }
                     #expect(deploy["title"]?.string == "Approve? Deploy web to production")
                     // A service without markup gets none.
-                    #expect(deploy["body"]?.string == "All <b>tests</b> & more␛\nby deployer")
+                    #expect(deploy["body"]?.string == "All <b>tests</b> & more␛\nby deployer\nbranch = main\ncommit = 4f2c81d")
                     #expect(
                         deploy["actions"]
                             == .list([.text("approve"), .text("Approve"), .text("reject"), .text("Reject")])
@@ -111,7 +111,8 @@ import Testing
                     #expect(call["actions"] == .list([]))
                     #expect(
                         call["body"]?.string
-                            == "&lt;b&gt;&amp;\u{600}&lt;a href=&#39;x&#39;&gt;\u{301}\nby deployer\npairtool approvals show 7B0E4A52"
+                            == "&lt;b&gt;&amp;\u{600}&lt;a href=&#39;x&#39;&gt;\u{301}\nby deployer\nbranch = main\n"
+                            + "commit = 4f2c81d\npairtool approvals show 7B0E4A52"
                     )
                     try run.interrupt()
                 }

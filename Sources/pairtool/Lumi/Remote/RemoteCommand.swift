@@ -13,7 +13,6 @@ struct RemoteCommand: AsyncParsableCommand {
 
             Examples:
               pairtool lumi remote
-              pairtool lumi remote info
               pairtool lumi remote volume 30
               pairtool lumi remote screenshot -o screen.png
             """,

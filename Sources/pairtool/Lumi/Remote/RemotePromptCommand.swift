@@ -45,17 +45,18 @@ struct RemotePromptCommand: AsyncParsableCommand {
 
     /// Runs the command that a line has.
     private func obey(_ line: String, on mac: RemoteMac) async throws {
-        guard let words = ShellWords.split(line) else {
+        guard var words = ShellWords.split(line) else {
             throw CommandError(.usage, "usage", "a quotation mark is not closed")
         }
         guard !words.isEmpty else { return }
+        if words[0].isSame(as: "help") { words = words.dropFirst() + ["--help"] }
         let parsed = try CommandWords(["lumi", "remote"] + words)
         let found: any ParsableCommand
         do {
             found = try await Pairtool.asyncParseAsRoot(parsed.words)
         } catch {
             guard Pairtool.exitCode(for: error) == .success else {
-                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
+                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help")
             }
             return mac.output.data(Pairtool.fullMessage(for: error))
         }

@@ -53,8 +53,16 @@ enum PeerOrigin: Sendable, Hashable {
             self = .owner
             return
         }
-        let isHiddenAgent = holders.hidden.contains { agents.contains($0.id) }
+        let isHiddenAgent = holders.hidden.contains { process in
+            agents.contains(process.id) && SocketHolders.user(of: process) == socket.owner
+                && !Self.isOtherHost(process)
+        }
         let isHiddenOwner = holders.hidden.contains { SocketHolders.user(of: $0) == socket.owner }
         self = isHiddenOwner && !isHiddenAgent ? .owner : .unknown
+    }
+
+    /// Whether the mark of agents' processes begins at a process: it is another host of the same user then, and no agent.
+    private static func isOtherHost(_ process: ProcessTable.Entry) -> Bool {
+        process.parent != getpid() && !InheritedMark.isOn(process.parent)
     }
 }

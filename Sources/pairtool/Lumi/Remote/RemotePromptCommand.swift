@@ -50,13 +50,19 @@ struct RemotePromptCommand: AsyncParsableCommand {
         }
         guard !words.isEmpty else { return }
         if words[0].isSame(as: "help") { words = words.dropFirst() + ["--help"] }
+        if ["--help", "-h"].contains(where: words[words.count - 1].isSame) {
+            let named = RemoteCommand.configuration.subcommands.first {
+                $0.configuration.commandName?.isSame(as: words[0]) == true
+            }
+            return mac.output.data(Pairtool.helpMessage(for: named ?? RemoteCommand.self))
+        }
         let parsed = try CommandWords(["lumi", "remote"] + words)
         let found: any ParsableCommand
         do {
             found = try await Pairtool.asyncParseAsRoot(parsed.words)
         } catch {
             guard Pairtool.exitCode(for: error) == .success else {
-                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help")
+                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
             }
             return mac.output.data(Pairtool.fullMessage(for: error))
         }

@@ -47,7 +47,10 @@ import Testing
                     }
                     #expect(deploy["title"]?.string == "Approve? Deploy web to production")
                     // A service without markup gets none.
-                    #expect(deploy["body"]?.string == "All <b>tests</b> & more␛\nby deployer\nbranch = main\ncommit = 4f2c81d")
+                    #expect(
+                        deploy["body"]?.string
+                            == "All <b>tests</b> & more␛\nby deployer\nbranch = main\ncommit = 4f2c81d"
+                    )
                     #expect(
                         deploy["actions"]
                             == .list([.text("approve"), .text("Approve"), .text("reject"), .text("Reject")])

@@ -30,7 +30,7 @@ import Testing
                     // On a busy machine the host may answer after the search has settled: the suite's time limits this.
                     // By name too: a second row would have another id.
                     var found = try await user.spawn(look)
-                    var rows: [[String: JSONValue]] = []
+                    var rows: [[String: ShownJSON]] = []
                     while true {
                         rows = try found.json.filter { $0["id"]?.string == id || $0["name"]?.string == name }
                         guard rows.isEmpty else { break }
@@ -52,8 +52,8 @@ import Testing
                     let seen = Set(addresses.map { "\($0["type"]?.string ?? "") \($0["port"] ?? .null)" })
                     #expect(
                         seen == [
-                            "_copilotforge-companion._tcp \(JSONValue.number(Double(ports.plain)))",
-                            "_cf-companion._tcp \(JSONValue.number(Double(ports.secure)))",
+                            "_copilotforge-companion._tcp \(ShownJSON.number(Double(ports.plain)))",
+                            "_cf-companion._tcp \(ShownJSON.number(Double(ports.secure)))",
                         ]
                     )
                     var listed: [Substring] = []

@@ -218,7 +218,7 @@ import Testing
                     let before = mac.requests("GET", "/companion/status").count
                     try await mac.asked("GET", "/companion/status", times: before + 2)
                     mac.connect(name: "Tablet")
-                    let name = JSONValue.text(mac.endpointText)
+                    let name = ShownJSON.text(mac.endpointText)
                     let event = try await watch.events.first("device.connected") { $0["hostName"] == name }
                     #expect(event["hostId"] != nil)
                 }

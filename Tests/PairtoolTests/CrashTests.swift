@@ -54,7 +54,7 @@ import Testing
     }
 
     /// What the host's owner sees after a restart.
-    private func devices(_ host: Sandbox) async throws -> [[String: JSONValue]] {
+    private func devices(_ host: Sandbox) async throws -> [[String: ShownJSON]] {
         let listed = try await host.spawn(["host", "devices", "--json"])
         #expect(listed.status == 0, "\(listed.err)")
         let audit = try await host.spawn(["host", "audit", "--verify", "--json"])

@@ -30,7 +30,7 @@ import Testing
                 #expect(addresses.contains { $0["port"] == port })
 
                 // Known by its TLS port only, it is asked there.
-                var bySecure: [String: JSONValue]?
+                var bySecure: [String: ShownJSON]?
                 // On a busy machine one look may miss it.
                 while bySecure == nil {
                     let secure = try await user.spawn([

@@ -13,12 +13,12 @@ import Testing
         struct Message {
             /// The request's target; of an answer, its status.
             var about: String
-            var body: [String: JSONValue]
+            var body: [String: ShownJSON]
 
             /// Its members, those of objects in it included.
             var members: Set<String> { Self.names(.object(body), "") }
 
-            private static func names(_ value: JSONValue, _ path: String) -> Set<String> {
+            private static func names(_ value: ShownJSON, _ path: String) -> Set<String> {
                 guard case .object(let members) = value else { return [path] }
                 return members.reduce(into: []) { $0.formUnion(names($1.value, path + "/" + $1.key)) }
             }
@@ -42,7 +42,7 @@ import Testing
                 }.first
                 let body = rest[(end + 4)...].prefix(length ?? 0)
                 rest = rest[body.endIndex...]
-                let json = body.isEmpty ? [:] : try JSONDecoder().decode([String: JSONValue].self, from: Data(body))
+                let json = body.isEmpty ? [:] : try JSONDecoder().decode([String: ShownJSON].self, from: Data(body))
                 messages.append(Message(about: String(head[0].split(separator: " ")[1]), body: json))
             }
             try #require(rest.isEmpty, "all of it was understood")

@@ -203,7 +203,7 @@ extension SecretsTests {
     private static func addSession(_ user: Sandbox, _ found: NIOLockedValueBox<SecretSearch>) throws {
         let path = user.directory + "/data/pairtool/sessions.json"
         let content = try JSONDecoder().decode(
-            [String: JSONValue].self,
+            [String: ShownJSON].self,
             from: Data(contentsOf: URL(filePath: path))
         )
         guard case .object(let sessions)? = content["sessions"] else { throw CancellationError() }

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    private static func date(_ value: JSONValue?) throws -> Date {
+    private static func date(_ value: ShownJSON?) throws -> Date {
         let text = try #require(value?.string)
         return try #require(CompanionTimestamp.date(from: text))
     }

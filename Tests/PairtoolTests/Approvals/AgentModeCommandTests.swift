@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    private static let mode = JSONValue.text("Ask first")
+    private static let mode = ShownJSON.text("Ask first")
 
     @Test("Lists, messages, changes, sessions and the host's own screens show it, in JSON too")
     func screens() async throws {

@@ -81,7 +81,7 @@ extension AgentQuestionCommandTests {
     }
 
     /// The titles of what was shown on a desktop.
-    private static func notifications(_ calls: [[String: JSONValue]]) -> [String] {
+    private static func notifications(_ calls: [[String: ShownJSON]]) -> [String] {
         calls.compactMap { $0["call"] == .text("Notify") ? $0["title"]?.string : nil }
     }
 }

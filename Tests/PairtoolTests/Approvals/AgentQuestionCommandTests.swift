@@ -60,7 +60,7 @@ import Testing
             #expect(thoughts == ["Let me ", "see."])
             let plan = try #require(lines.first { $0["type"] == .text("plan") })
             let steps = [("Look", "completed"), ("Do it", "in_progress")].map { text, status in
-                JSONValue.object(["text": .text(text), "status": .text(status)])
+                ShownJSON.object(["text": .text(text), "status": .text(status)])
             }
             #expect(plan["steps"] == .list(steps))
             let shown = try await user.spawn(["send", "--new", "show 100000", "--json"]).json
@@ -77,12 +77,12 @@ import Testing
         }
     }
 
-    private static func lines(of type: String, in all: [[String: JSONValue]]) -> [[String: JSONValue]] {
+    private static func lines(of type: String, in all: [[String: ShownJSON]]) -> [[String: ShownJSON]] {
         all.filter { $0["type"]?.string == type }
     }
 
     /// The first change of a tool.
-    private static func diff(_ tool: [String: JSONValue]?) -> String? {
+    private static func diff(_ tool: [String: ShownJSON]?) -> String? {
         guard case .list(let changes)? = tool?["changes"] else { return nil }
         return changes.first?["diff"]?.string
     }
@@ -125,7 +125,7 @@ import Testing
                     #expect(always.status == 9 && always.err.contains("Only the host's owner"), "\(always)")
                     let approved = try await user.spawn(["approvals", "approve", String(id.prefix(8)), "--json"])
                     #expect(try approved.json[0]["status"] == .text("approved"), "\(approved)")
-                    let desk = JSONValue.text("Device “desk”")
+                    let desk = ShownJSON.text("Device “desk”")
                     #expect(try approved.json[0]["decidedBy"] == desk)
                     #expect(try approved.json[0]["continuedAt"]?.string?.isEmpty == false, "\(approved)")
                     let after = try await user.spawn(["approvals", "show", id])
@@ -138,7 +138,7 @@ import Testing
                     #expect(second.err.contains("Device “desk” was first"))
                 }
                 #expect(result.status == 0, "\(result)")
-                let desk = JSONValue.text("Device “desk”")
+                let desk = ShownJSON.text("Device “desk”")
                 let decided = try await watch.events.first("approval.decided")
                 #expect(decided["decidedBy"] == desk)
                 let continued = try await watch.events.first("approval.continued")

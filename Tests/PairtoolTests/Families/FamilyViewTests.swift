@@ -30,7 +30,7 @@ import Testing
     @Test("The doctor looks at daemons: well, not well, gone, replaced by another service")
     func doctor() async throws {
         try await withPairedJarvis { jarvis, user in
-            func finding() async throws -> [String: JSONValue] {
+            func finding() async throws -> [String: ShownJSON] {
                 let arguments = ["doctor", "--host", "127", "--json", "--interface", "lo", "--engine", "embedded"]
                 let rows = try await user.spawn(arguments).json
                 return try #require(rows.first { $0["check"] == .text("host") })

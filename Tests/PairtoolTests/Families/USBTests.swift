@@ -66,7 +66,7 @@ import Testing
             #expect(!text.err.contains("SECRETSERIAL") && !text.err.contains("\u{1B}"))
             let json = try await user.spawn(look + ["--json"], environment: environment)
             let line = try #require(json.err.split(separator: "\n").first)
-            let report = try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8))
+            let report = try JSONDecoder().decode([String: ShownJSON].self, from: Data(line.utf8))
             #expect(report["info"]?["code"] == .text("discovery.usb"))
             #expect(report["info"]?["device"]?["productId"] == .text("12a8"))
             let quiet = try await user.spawn(look + ["-q"], environment: environment)

@@ -29,8 +29,8 @@ struct PrivateBus: Sendable {
     /// Waits for a call.
     func call(
         _ name: String,
-        where condition: @escaping @Sendable ([String: JSONValue]) -> Bool = { _ in true }
-    ) async throws -> [String: JSONValue] {
+        where condition: @escaping @Sendable ([String: ShownJSON]) -> Bool = { _ in true }
+    ) async throws -> [String: ShownJSON] {
         try await events.firstLine(name) { $0["call"]?.string == name && condition($0) }
     }
 

@@ -85,13 +85,13 @@ func withProject<R>(_ body: (Sandbox, Sandbox) async throws -> R) async throws -
 
 /// The lines of JSON that a process has written, to be waited for.
 actor HostEvents {
-    private var events: [[String: JSONValue]] = []
+    private var events: [[String: ShownJSON]] = []
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var hasEnded = false
 
     func take(_ line: String) throws {
         guard !line.isEmpty else { return }
-        events.append(try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8)))
+        events.append(try JSONDecoder().decode([String: ShownJSON].self, from: Data(line.utf8)))
         wake()
     }
 
@@ -111,8 +111,8 @@ actor HostEvents {
     /// The first event of a name for which a condition holds; waits until there is one.
     func first(
         _ name: String,
-        where condition: @Sendable ([String: JSONValue]) -> Bool = { _ in true }
-    ) async throws -> [String: JSONValue] {
+        where condition: @Sendable ([String: ShownJSON]) -> Bool = { _ in true }
+    ) async throws -> [String: ShownJSON] {
         try await firstLine(name, where: { Self.name(of: $0) == name && condition($0) })
     }
 
@@ -121,8 +121,8 @@ actor HostEvents {
     /// - Parameter what: What is waited for, in words.
     func firstLine(
         _ what: String,
-        where condition: @Sendable ([String: JSONValue]) -> Bool
-    ) async throws -> [String: JSONValue] {
+        where condition: @Sendable ([String: ShownJSON]) -> Bool
+    ) async throws -> [String: ShownJSON] {
         // Lines do not change: each is looked at once.
         var next = 0
         while true {
@@ -139,7 +139,7 @@ actor HostEvents {
     }
 
     /// Hosts call it `event`, live feeds `type`.
-    private static func name(of event: [String: JSONValue]) -> String? {
+    private static func name(of event: [String: ShownJSON]) -> String? {
         (event["event"] ?? event["type"])?.string
     }
 
@@ -164,7 +164,7 @@ actor HostEvents {
     }
 
     /// Everything that the host has said so far.
-    var all: [[String: JSONValue]] { events }
+    var all: [[String: ShownJSON]] { events }
 
     struct Missing: Error {
         var name: String

@@ -18,10 +18,10 @@ struct Sandbox: Sendable {
         var err: String
 
         /// The lines of standard output as JSON objects.
-        var json: [[String: JSONValue]] {
+        var json: [[String: ShownJSON]] {
             get throws {
                 try out.split(separator: "\n").map {
-                    try JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8))
+                    try JSONDecoder().decode([String: ShownJSON].self, from: Data($0.utf8))
                 }
             }
         }
@@ -33,7 +33,7 @@ struct Sandbox: Sendable {
         var errorCode: String? {
             get throws {
                 let line = try #require(err.split(separator: "\n").last { $0.hasPrefix("{") })
-                return try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8))["error"]?["code"]?
+                return try JSONDecoder().decode([String: ShownJSON].self, from: Data(line.utf8))["error"]?["code"]?
                     .string
             }
         }
@@ -210,13 +210,13 @@ private struct MemoryInput: InputSource {
 }
 
 /// A value of JSON, for looking into output.
-indirect enum JSONValue: Decodable, Equatable, Sendable {
+indirect enum ShownJSON: Decodable, Equatable, Sendable {
     case null
     case bool(Bool)
     case number(Double)
     case text(String)
-    case list([JSONValue])
-    case object([String: JSONValue])
+    case list([ShownJSON])
+    case object([String: ShownJSON])
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -228,14 +228,14 @@ indirect enum JSONValue: Decodable, Equatable, Sendable {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
             self = .text(value)
-        } else if let value = try? container.decode([JSONValue].self) {
+        } else if let value = try? container.decode([ShownJSON].self) {
             self = .list(value)
         } else {
-            self = .object(try container.decode([String: JSONValue].self))
+            self = .object(try container.decode([String: ShownJSON].self))
         }
     }
 
     var string: String? { if case .text(let text) = self { text } else { nil } }
 
-    subscript(key: String) -> JSONValue? { if case .object(let members) = self { members[key] } else { nil } }
+    subscript(key: String) -> ShownJSON? { if case .object(let members) = self { members[key] } else { nil } }
 }

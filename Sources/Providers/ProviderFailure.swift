@@ -47,7 +47,7 @@ extension ProviderFailure {
     }
 
     /// - Parameter json: A piece of a stream, a choice in one, or a body.
-    init?(in json: LenientJSON) {
+    init?(in json: JSONValue) {
         for name in ["error", "errors"] {
             guard let error = json[name], error != .bool(false) else { continue }
             let text = ServerWords.text(of: error)
@@ -68,19 +68,19 @@ extension ProviderFailure {
         self.init(kind: Self.kind(of: json), text: ServerWords.text(of: json) ?? "")
     }
 
-    private static func kind(of json: LenientJSON) -> String {
+    private static func kind(of json: JSONValue) -> String {
         [json["type"], json["status"], json["code"]].compactMap(\.self).compactMap(kindWord).joined(separator: " ")
     }
 
     /// The word for a kind of error; nil for those that mean success.
-    private static func kindWord(_ value: LenientJSON) -> String? {
+    private static func kindWord(_ value: JSONValue) -> String? {
         guard let word = value.word, !successes.contains(word.lowercased()) else { return nil }
         return word
     }
 
     /// What a body says that came with a status of failure, whatever its shape.
     init?(body: [UInt8]) {
-        let json = LenientJSON(parsing: body)
+        let json = JSONValue(lenient: body)
         if let json, let failure = ProviderFailure(in: json) {
             self = failure
         } else if let text = ServerWords.text(ofBody: body) {

@@ -20,7 +20,7 @@ protocol ProviderFormat: Sendable {
     /// Takes a piece's JSON, which is an object and no error.
     ///
     /// - Throws: ``ProviderFailure`` where the answer ends with an error; ``UnknownPiece``; ``PieceTooLarge``.
-    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent]
+    mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent]
     /// What is left at the end of the stream.
     mutating func finish() -> [ProviderEvent]
     /// Whether the model has said that its answer is at its end.
@@ -70,7 +70,7 @@ extension ProviderEvent.Reason {
     }
 }
 
-extension LenientJSON {
+extension JSONValue {
     /// The text of a message or of a piece of one: a text, or a list of parts (Mistral). Thoughts are left out.
     var messageText: String {
         switch self {

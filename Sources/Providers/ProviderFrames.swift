@@ -6,7 +6,7 @@ struct PieceTooLarge: Error {}
 /// A piece of a provider's stream.
 struct ProviderPiece: Sendable, Hashable {
     /// nil for what is no JSON.
-    var json: LenientJSON?
+    var json: JSONValue?
     var bytes: [UInt8]
     /// Whether the stream itself calls it an error: `event: error`, or the field `error:` (llama.cpp).
     var isError = false
@@ -86,14 +86,14 @@ struct ProviderFrames: Sendable {
         switch String(decoding: line[..<colon], as: UTF8.self) {
         case "data":
             // Some servers put no blank line between two events. Each is one line, then.
-            if dataLines == 1, LenientJSON(parsing: data) != nil { endEvent(into: &pieces) }
+            if dataLines == 1, JSONValue(lenient: data) != nil { endEvent(into: &pieces) }
             if dataLines > 0 { data.append(UInt8(ascii: "\n")) }
             data += value
             dataLines += 1
         case "event": isError = value.elementsEqual("error".utf8)
         case "error":
             endEvent(into: &pieces)
-            pieces.append(ProviderPiece(json: LenientJSON(parsing: Array(value)), bytes: Array(value), isError: true))
+            pieces.append(ProviderPiece(json: JSONValue(lenient: Array(value)), bytes: Array(value), isError: true))
         case "", "id", "retry": break
         default: takeUnframed(into: &pieces)
         }
@@ -102,7 +102,7 @@ struct ProviderFrames: Sendable {
     /// Takes a line that is no field of an event.
     private mutating func takeUnframed(into pieces: inout [ProviderPiece]) {
         // A line of JSON that began on an earlier line may be JSON by itself, too.
-        if restOpens != true, Self.opens(line) == true, let json = LenientJSON(parsing: line) {
+        if restOpens != true, Self.opens(line) == true, let json = JSONValue(lenient: line) {
             endEvent(into: &pieces)
             pieces.append(ProviderPiece(json: json, bytes: line, isFramed: false))
         } else {
@@ -120,12 +120,12 @@ struct ProviderFrames: Sendable {
 
     private mutating func endEvent(into pieces: inout [ProviderPiece]) {
         if !rest.isEmpty {
-            pieces.append(ProviderPiece(json: LenientJSON(parsing: rest), bytes: rest, isFramed: false))
+            pieces.append(ProviderPiece(json: JSONValue(lenient: rest), bytes: rest, isFramed: false))
             rest = []
             restOpens = nil
         }
         if dataLines > 0 {
-            pieces.append(ProviderPiece(json: LenientJSON(parsing: data), bytes: data, isError: isError))
+            pieces.append(ProviderPiece(json: JSONValue(lenient: data), bytes: data, isError: isError))
         }
         data = []
         dataLines = 0

@@ -14,15 +14,15 @@ enum ServerWords {
 
     /// - Returns: nil where there are no words.
     static func text(ofBody body: [UInt8]) -> String? {
-        if let json = LenientJSON(parsing: body) { return text(of: json) }
+        if let json = JSONValue(lenient: body) { return text(of: json) }
         let text = String(decoding: body, as: UTF8.self).trimmingWhitespace()
         guard text.begins(with: "<") else { return text.isEmpty ? nil : text }
         return title(of: text)
     }
 
-    static func text(of json: LenientJSON) -> String? { text(of: json, depth: depth) }
+    static func text(of json: JSONValue) -> String? { text(of: json, depth: depth) }
 
-    private static func text(of json: LenientJSON, depth: Int) -> String? {
+    private static func text(of json: JSONValue, depth: Int) -> String? {
         guard depth > 0 else { return nil }
         switch json {
         case .string(let text):
@@ -42,13 +42,13 @@ enum ServerWords {
     }
 
     /// Which part of the request is meant, as FastAPI says it: `"loc": ["body", "stream_options"]`.
-    private static func place(of json: LenientJSON) -> String {
+    private static func place(of json: JSONValue) -> String {
         let parts = (json["loc"]?.array ?? []).compactMap(\.word)
         return parts.isEmpty ? "" : parts.joined(separator: ".") + ": "
     }
 
     /// What a server behind the server said (OpenRouter: `metadata.raw`).
-    private static func cause(of json: LenientJSON, besides words: String) -> String {
+    private static func cause(of json: JSONValue, besides words: String) -> String {
         guard let raw = json["metadata"]?["raw"]?.string, let cause = text(ofBody: Array(raw.utf8)),
             !words.has(cause)
         else { return "" }

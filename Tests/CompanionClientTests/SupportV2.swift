@@ -58,14 +58,14 @@ struct StubCredentials: DeviceCredentials {
         JSONValue.object([
             "commandId": .string(id.uuidString), "issuedAt": .string(CompanionTimestamp.string(from: now)),
             "nonce": .string(UUID().uuidString), "payload": payload.json,
-        ]).canonical
+        ]).json
     }
 }
 
 extension FakeMac.Request {
     /// A member of the body, which is a JSON object.
     func member(_ name: String) throws -> JSONValue? {
-        try JSONValue(parsing: body)[name]
+        try CanonicalJSON(parsing: body)[name]
     }
 }
 

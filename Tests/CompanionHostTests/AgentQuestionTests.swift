@@ -250,19 +250,19 @@ struct AgentQuestionTests {
 
     @Test("A question shows the paths that rules decide by, unless its changes show them")
     func paths() throws {
-        func shown(_ call: [String: ACPValue]) throws -> String {
+        func shown(_ call: [String: JSONValue]) throws -> String {
             var call = call
             (call["toolCallId"], call["title"]) = ("t", "Do it")
-            let value: ACPValue = [
+            let value: JSONValue = [
                 "sessionId": "s", "toolCall": .object(call),
                 "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
             ]
             var conversation = ACPConversation()
             return conversation.question(try #require(ACPQuestion(key: 0, value))).arguments
         }
-        let places: ACPValue = [["path": "/etc/passwd"], ["path": "docs/a.md", "line": 1]]
+        let places: JSONValue = [["path": "/etc/passwd"], ["path": "docs/a.md", "line": 1]]
         #expect(try shown(["kind": "delete", "locations": places]) == "path: /etc/passwd\npath: docs/a.md:1\n")
-        let change: ACPValue = [["type": "diff", "path": "docs/a.md", "oldText": "1\n", "newText": "2\n"]]
+        let change: JSONValue = [["type": "diff", "path": "docs/a.md", "oldText": "1\n", "newText": "2\n"]]
         let edit = try shown(["kind": "edit", "locations": places, "content": change])
         #expect(edit.hasPrefix("path: /etc/passwd\n--- docs/a.md\n") && !edit.contains("path: docs/a.md"), "\(edit)")
         let command = try shown(["kind": "execute", "locations": places, "rawInput": ["command": "rm x", "n": 1]])

@@ -40,8 +40,8 @@ struct AgentRuleTests {
 
     /// A question as an agent asks it.
     private static func asked(_ kind: String, input: String) throws -> AgentQuestion {
-        let input = try #require(ACPValue(parsing: Array(input.utf8)), "\(input)")
-        let value: ACPValue = [
+        let input = try #require(JSONValue(lenient: Array(input.utf8)), "\(input)")
+        let value: JSONValue = [
             "sessionId": "s",
             "toolCall": ["toolCallId": "t", "title": "Do it", "kind": .string(kind), "rawInput": input],
             "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
@@ -105,7 +105,7 @@ struct AgentRuleTests {
 
     @Test("A tool that its question calls ended is looked at like any other", arguments: ["completed", "failed"])
     func ended(status: String) throws {
-        let value: ACPValue = [
+        let value: JSONValue = [
             "sessionId": "s",
             "toolCall": [
                 "toolCallId": "t", "title": "Do it", "kind": "execute", "status": .string(status),

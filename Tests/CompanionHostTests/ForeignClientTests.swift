@@ -21,14 +21,14 @@ struct ForeignClientTests {
             let outcome = try await Subprocess.run(
                 .name("sh"),
                 arguments: ["-c", "exec /usr/bin/python3 \"$0\" sign", Self.script],
-                input: .string(String(decoding: request.canonical, as: UTF8.self)),
+                input: .string(String(decoding: request.json, as: UTF8.self)),
                 output: .string(limit: 1 << 20),
                 error: .string(limit: 1 << 20)
             )
             guard outcome.terminationStatus.isSuccess else {
                 throw TestFailure("companion_v2.py (scripts/setup test installs its needs): \(outcome.standardError)")
             }
-            let answer = try JSONValue(parsing: Array(outcome.standardOutput.utf8))
+            let answer = try CanonicalJSON(parsing: Array(outcome.standardOutput.utf8))
             guard let key = answer["publicKey"]?.string, let body = answer["body"]?.string else {
                 throw TestFailure("no signature")
             }

@@ -82,7 +82,7 @@ struct SignedCommandTests {
             }
             let answers = try replies.map { try $0.outcome() }
             #expect(answers.count { !$0.replayed } == 1)
-            #expect(Set(answers.map { $0.result.canonical }).count == 1)
+            #expect(Set(answers.map { $0.result.bytes }).count == 1)
         }
     }
 
@@ -202,7 +202,7 @@ struct SignedCommandTests {
                     }
                 }
                 // White space between the members changes nothing that is signed.
-                guard (try? JSONValue(parsing: body).canonical) != command.body else { continue }
+                guard (try? CanonicalJSON(parsing: body).bytes) != command.body else { continue }
                 let reply = try await device.send("POST", "/companion/command", body: body)
                 #expect((400..<500).contains(reply.status) && reply.code != nil)
                 if reply.status == 200 { accepted += 1 }

@@ -13,7 +13,7 @@ import Testing
     ]
 
     private func parse(_ members: [String: JSONValue]) throws -> SignedCommand {
-        try SignedCommand.parse(JSONValue.object(members).canonical)
+        try SignedCommand.parse(JSONValue.object(members).json)
     }
 
     @Test("A well-shaped command is read, and what it signs covers members that nobody knows")
@@ -26,7 +26,7 @@ import Testing
         #expect(command.signatureBytes == [UInt8](repeating: 7, count: 64))
         #expect(try CommandPayload(command.payload) == .sessionCreate(projectID: "p"))
         members["signature"] = nil
-        #expect(command.signedBytes == Array("copilotforge-command-v2\n".utf8) + JSONValue.object(members).canonical)
+        #expect(command.signedBytes == Array("copilotforge-command-v2\n".utf8) + JSONValue.object(members).json)
     }
 
     @Test("A command without one of its members is refused", arguments: members.keys.sorted())
@@ -97,7 +97,7 @@ import Testing
 
     @Test("Payloads are written as the protocol says, and read back", arguments: payloads)
     func payload(payload: CommandPayload, text: String) throws {
-        #expect(String(decoding: payload.json.canonical, as: UTF8.self) == text)
+        #expect(String(decoding: payload.json.json, as: UTF8.self) == text)
         #expect(try CommandPayload(payload.json) == payload)
     }
 
@@ -114,7 +114,7 @@ import Testing
         ]
     )
     func wrongPayload(text: String) throws {
-        let json = try JSONValue(parsing: Array(text.utf8))
+        let json = try CanonicalJSON(parsing: Array(text.utf8)).value
         let error = #expect(throws: SignedCommandError.self) { try CommandPayload(json) }
         #expect(error?.code == .commandBadShape)
     }

@@ -16,7 +16,7 @@ import Testing
         let outcome = try await Subprocess.run(
             .path("/usr/bin/python3"),
             arguments: [Self.script, command],
-            input: .string(String(decoding: request.canonical, as: UTF8.self)),
+            input: .string(String(decoding: request.json, as: UTF8.self)),
             output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 20)
         )
@@ -24,7 +24,7 @@ import Testing
             Issue.record("companion_v2.py (scripts/setup test installs what it needs): \(outcome.standardError)")
             return .null
         }
-        return try JSONValue(parsing: Array(outcome.standardOutput.utf8))
+        return try CanonicalJSON(parsing: Array(outcome.standardOutput.utf8)).value
     }
 
     /// What is written in different ways most easily: escapes, names beyond the BMP, a private-use name behind them.
@@ -54,7 +54,7 @@ import Testing
         let (identity, body) = try await signedElsewhere("command")
         let command = try SignedCommand.parse(body)
         #expect(command.deviceId == identity.deviceID)
-        #expect(command.payload.canonical == Self.awkward.canonical)
+        #expect(command.payload.json == Self.awkward.json)
         #expect(command.isSigned(by: identity))
         let text = String(decoding: body, as: UTF8.self)
         let changed = try SignedCommand.parse(

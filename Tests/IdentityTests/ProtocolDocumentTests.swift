@@ -20,7 +20,7 @@ import Testing
             let document = try ProtocolDocumentTests.document()
             let block = try #require(document.components(separatedBy: "```json\n").dropFirst().first)
             let text = try #require(block.components(separatedBy: "```").first)
-            json = try JSONValue(parsing: Array(text.utf8))
+            json = try CanonicalJSON(parsing: Array(text.utf8)).value
         }
 
         func text(_ name: String) throws -> String {

@@ -104,9 +104,9 @@ import Testing
     func otherSpelling() throws {
         try withKey { key, identity in
             let command = try make(key)
-            let members = try #require(try JSONValue(parsing: command.body).object)
+            let members = try #require(try CanonicalJSON(parsing: command.body).value.object)
             let lines = members.sorted { $0.key > $1.key }.map { name, value in
-                "  \"\(name)\" :\t" + String(decoding: value.canonical, as: UTF8.self).replacing("ö", with: "\\u00F6")
+                "  \"\(name)\" :\t" + String(decoding: value.json, as: UTF8.self).replacing("ö", with: "\\u00F6")
             }
             let spelled = "{\r\n" + lines.joined(separator: ",\n") + "\n}\n"
             let received = try SignedCommand.parse(Array(spelled.utf8))
@@ -118,13 +118,13 @@ import Testing
     @Test("A member that is added, removed or exchanged breaks the signature")
     func members() throws {
         try withKey { key, identity in
-            let members = try #require(try JSONValue(parsing: make(key).body).object)
+            let members = try #require(try CanonicalJSON(parsing: make(key).body).value.object)
             var changes: [[String: JSONValue]] = [members.merging(["x": .null]) { $1 }]
             changes.append(members.merging(["payload": CommandPayload.sessionCreate(projectID: "p").json]) { $1 })
             let other = try make(key)
             changes.append(members.merging(["signature": .string(other.signature)]) { $1 })
             for change in changes {
-                let command = try SignedCommand.parse(JSONValue.object(change).canonical)
+                let command = try SignedCommand.parse(JSONValue.object(change).json)
                 #expect(!command.isSigned(by: identity))
             }
         }

@@ -43,7 +43,7 @@ import Testing
             let offset = try #require(outcome.clockOffset)
             #expect(offset > .seconds(500) && offset < .seconds(700))
             #expect(mac.requests.map(\.path) == ["/health", "/companion/pairing/complete"])
-            let body = try JSONValue(parsing: try #require(mac.requests.last).body)
+            let body = try CanonicalJSON(parsing: try #require(mac.requests.last).body)
             #expect(body["pairingCode"]?.string == script.code)
             #expect(body["pairingToken"]?.string == script.token)
             #expect(body["deviceName"]?.string == "desk")

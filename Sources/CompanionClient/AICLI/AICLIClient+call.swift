@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 /// One request on its own WebSocket.
@@ -28,7 +29,7 @@ extension AICLIClient {
     /// - Throws: ``CompanionClientError``, also for errors that the server reports.
     func call(
         _ type: String,
-        _ data: AICLIValue,
+        _ data: JSONValue,
         patience: Duration = .seconds(30)
     ) async throws -> AICLIFrame? {
         try await converse(AICLIRequest(type, id: "\(type)-1", data), patience: patience)

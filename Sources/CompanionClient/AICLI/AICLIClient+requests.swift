@@ -18,7 +18,7 @@ extension AICLIClient {
     }
 
     /// A request that needs no token. A service that answers it differently is not of this family.
-    private func asked(_ target: String) async throws -> AICLIValue {
+    private func asked(_ target: String) async throws -> JSONValue {
         do {
             return try await get(target, isAnonymous: true)
         } catch let error as CompanionClientError where [.notFound, .badAnswer].contains(error.code) {

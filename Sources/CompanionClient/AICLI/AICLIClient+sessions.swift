@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 extension AICLIClient {
@@ -7,7 +8,7 @@ extension AICLIClient {
         _ id: String,
         in workingDirectory: String
     ) async throws -> AICLISessionTable.Verdict {
-        let body: AICLIValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
+        let body: JSONValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
         let answer = try await post("/api/sessions/continue", body)
         switch answer.status {
         // The page of an unknown route, which says nothing about the session.
@@ -55,8 +56,8 @@ extension AICLIClient {
 
     /// The data of a request that starts a session. The prompt is sent separately afterwards, but the field is
     /// required: builds of late July read `prompt`, later ones `initialPrompt`.
-    static func sessionStart(in workingDirectory: String) -> AICLIValue {
-        let filler: AICLIValue = "Conversation with pairtool"
+    static func sessionStart(in workingDirectory: String) -> JSONValue {
+        let filler: JSONValue = "Conversation with pairtool"
         return [
             "sessionId": .string(newSessionID()), "initialPrompt": filler, "prompt": filler,
             "workingDirectory": .string(workingDirectory),
@@ -69,7 +70,7 @@ extension AICLIClient {
     /// - Returns: Whether the session no longer exists on the server.
     package func endSession(_ id: String) async throws -> Bool {
         // Some builds do not reply, so check the list.
-        let data: AICLIValue = ["sessionId": .string(id), "clearChat": true, "reason": "user_requested"]
+        let data: JSONValue = ["sessionId": .string(id), "clearChat": true, "reason": "user_requested"]
         _ = try await call("streamClose", data, patience: .seconds(3))
         guard try await isListed(id) else { return true }
         // The id becomes part of a path, so only the characters of normal ids are allowed.

@@ -71,14 +71,14 @@ extension AICLIClient {
     /// The answer to a request: a status and JSON.
     struct Answer: Sendable {
         var status: Int
-        var value: AICLIValue
+        var value: JSONValue
     }
 
-    func get(_ target: String, isAnonymous: Bool = false) async throws -> AICLIValue {
+    func get(_ target: String, isAnonymous: Bool = false) async throws -> JSONValue {
         try await checked(ask(.GET, target, nil, isAnonymous: isAnonymous))
     }
 
-    func post(_ target: String, _ body: AICLIValue) async throws -> Answer {
+    func post(_ target: String, _ body: JSONValue) async throws -> Answer {
         try await ask(.POST, target, body, isAnonymous: false)
     }
 
@@ -87,7 +87,7 @@ extension AICLIClient {
     }
 
     /// Throws the error for a status other than 2xx.
-    func checked(_ answer: Answer) throws -> AICLIValue {
+    func checked(_ answer: Answer) throws -> JSONValue {
         guard !(200..<300).contains(answer.status) else { return answer.value }
         let text = answer.value.text("message", "error") ?? answer.value["error"]?.text("message")
         let (code, message): (CompanionClientError.Code, String) =
@@ -106,7 +106,7 @@ extension AICLIClient {
     private func ask(
         _ method: HTTPMethod,
         _ target: String,
-        _ body: AICLIValue?,
+        _ body: JSONValue?,
         isAnonymous: Bool
     ) async throws -> Answer {
         try await exchangeOnce(within: configuration.timeouts.request) {
@@ -119,7 +119,7 @@ extension AICLIClient {
                 guard status == 404 else { throw stranger(status) }
                 return Answer(status: status, value: .null)
             }
-            guard let value = AICLIValue(json: bytes.readableBytesView) else {
+            guard let value = JSONValue(lenient: Array(bytes.readableBytesView)) else {
                 guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
                 throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
             }
@@ -140,7 +140,7 @@ extension AICLIClient {
     private func execute(
         _ method: HTTPMethod,
         _ target: String,
-        _ body: AICLIValue?,
+        _ body: JSONValue?,
         isAnonymous: Bool
     ) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(

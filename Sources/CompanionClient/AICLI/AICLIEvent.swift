@@ -77,7 +77,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
 
     /// Chunks are paragraphs, headings, lists and code without their Markdown markup. Chunks of other types are not the
     /// assistant's text: `session_id` contains an id, `status` a line of the program's output.
-    private static func chunk(_ chunk: AICLIValue) -> AICLIEvent {
+    private static func chunk(_ chunk: JSONValue) -> AICLIEvent {
         let type = chunk["type"]?.string ?? "text"
         if ["tool_use", "toolUse"].contains(type) { return tool(chunk) }
         if ["tool_result", "toolResult"].contains(type) { return toolResult(chunk) }
@@ -86,7 +86,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         case "text", "paragraph", "section", "list": return .text(content)
         case "header":
             let level = min(max(chunk["level"]?.integer ?? chunk["metadata"]?["level"]?.integer ?? 1, 1), 6)
-            return .text(String(repeating: "#", count: level) + " " + content)
+            return .text(String(repeating: "#", count: Int(level)) + " " + content)
         case "code":
             let language = chunk.text("language") ?? chunk["metadata"]?.text("language") ?? ""
             return .text("```\(language)\n\(content)\n```")
@@ -94,7 +94,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         }
     }
 
-    private static func message(_ data: AICLIValue) -> AICLIEvent {
+    private static func message(_ data: JSONValue) -> AICLIEvent {
         let blocks = data["content"]?.array ?? data["message"]?["content"]?.array ?? []
         switch data["type"]?.string {
         case "tool_use" where toolName(data) != nil: return tool(data)
@@ -110,7 +110,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
     }
 
     /// A block of a message (`content[]`): text of the assistant, or a tool call.
-    private static func block(_ block: AICLIValue) -> AICLIEvent? {
+    private static func block(_ block: JSONValue) -> AICLIEvent? {
         let event: AICLIEvent? =
             switch block["type"]?.string {
             case "text": block.text("text").map { .text($0) }
@@ -134,32 +134,32 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         return joined.count > 1 ? .several(joined) : joined.first ?? .nothing
     }
 
-    private static func toolName(_ data: AICLIValue) -> String? {
+    private static func toolName(_ data: JSONValue) -> String? {
         data.text("toolName", "tool_name", "name") ?? data["metadata"]?.text("toolName", "tool_name", "name")
     }
 
-    private static func toolID(_ data: AICLIValue) -> String? {
+    private static func toolID(_ data: JSONValue) -> String? {
         data.text("toolId", "tool_id", "toolUseId", "tool_use_id", "id")
     }
 
-    private static func tool(_ data: AICLIValue) -> AICLIEvent {
+    private static func tool(_ data: JSONValue) -> AICLIEvent {
         toolName(data).map { .tool(name: $0, id: toolID(data)) } ?? .nothing
     }
 
-    private static func toolResult(_ data: AICLIValue) -> AICLIEvent {
+    private static func toolResult(_ data: JSONValue) -> AICLIEvent {
         guard let name = toolName(data) else { return .nothing }
         let failed = data["is_error"]?.bool ?? data["isError"]?.bool ?? false
         return .toolResult(name: name, id: toolID(data), success: !failed, details: data.text("error"))
     }
 
-    private static func permission(_ data: AICLIValue) -> AICLIEvent {
+    private static func permission(_ data: JSONValue) -> AICLIEvent {
         AICLIPermissionRequest(data, tool: toolName(data)).map(AICLIEvent.permission) ?? .nothing
     }
 
-    private static func usage(_ value: AICLIValue?) -> ContinueChatUsage? {
+    private static func usage(_ value: JSONValue?) -> ContinueChatUsage? {
         guard let value, case .object = value else { return nil }
-        let input = (value["inputTokens"] ?? value["input_tokens"])?.integer
-        let output = (value["outputTokens"] ?? value["output_tokens"])?.integer
+        let input: Int? = (value["inputTokens"] ?? value["input_tokens"])?.integer.map { Int($0) }
+        let output: Int? = (value["outputTokens"] ?? value["output_tokens"])?.integer.map { Int($0) }
         guard input != nil || output != nil else { return nil }
         let total = ContinueChatUsage.sum(input, output)
         return ContinueChatUsage(inputTokens: input, outputTokens: output, totalTokens: total)

@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 package import FoundationEssentials
 import Identity
 
@@ -7,7 +7,7 @@ package struct AICLIFrame: Sendable, Hashable {
     package var type: String
     package var requestID: String?
     package var timestamp: Date?
-    package var data: AICLIValue
+    package var data: JSONValue
     /// The `error` of an error frame. It is next to `data`, not inside it.
     package var error: AICLIServerError?
     /// Whether the server stored the frame while nobody was connected.
@@ -17,7 +17,7 @@ package struct AICLIFrame: Sendable, Hashable {
 
     /// - Returns: nil if this is not a frame: not JSON, not an object, or without a type.
     package init?(json: some Sequence<UInt8>) {
-        guard let value = AICLIValue(json: json), let type = value["type"]?.string, !type.isEmpty else {
+        guard let value = JSONValue(lenient: Array(json)), let type = value["type"]?.string, !type.isEmpty else {
             return nil
         }
         self.type = type
@@ -55,16 +55,16 @@ package struct AICLIFrame: Sendable, Hashable {
 package struct AICLIRequest: Sendable, Hashable {
     package var type: String
     package var requestID: String
-    package var data: AICLIValue
+    package var data: JSONValue
 
-    package init(_ type: String, id: String, _ data: AICLIValue = .object([:])) {
+    package init(_ type: String, id: String, _ data: JSONValue = .object([:])) {
         self.type = type
         self.requestID = id
         self.data = data
     }
 
     package func json(now: Date) -> [UInt8] {
-        AICLIValue.object([
+        JSONValue.object([
             "type": .string(type), "requestId": .string(requestID), "data": data,
             "timestamp": .string(CompanionTimestamp.string(from: now)),
         ]).json

@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 
 /// The generations of AICLI servers in use. All of them report version 1.0.0.
 package enum AICLIGeneration: String, Codable, Sendable, Hashable {
@@ -11,7 +11,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
     /// Reads the answer of `GET /`.
     ///
     /// - Returns: nil if this is not an AICLI server.
-    package init?(root: AICLIValue) {
+    package init?(root: JSONValue) {
         if let architecture = root["architecture"]?.string?.uppercased(), architecture.has("APNS") {
             self = .http
         } else if root["endpoints"]?["websocket"]?.text != nil {
@@ -55,7 +55,7 @@ package struct AICLIHealth: Sendable, Hashable, Codable {
     package var generation: AICLIGeneration
 
     /// - Returns: nil if this is not an AICLI server's answer.
-    init?(_ value: AICLIValue, generation: AICLIGeneration) {
+    init?(_ value: JSONValue, generation: AICLIGeneration) {
         guard let status = value["status"]?.text else { return nil }
         self.status = status
         version = value["version"]?.text
@@ -65,7 +65,7 @@ package struct AICLIHealth: Sendable, Hashable, Codable {
     }
 
     /// The value is a Bool, or an object that has it under one of several names.
-    private static func isAvailable(_ value: AICLIValue) -> Bool? {
+    private static func isAvailable(_ value: JSONValue) -> Bool? {
         if let bool = value.bool { return bool }
         for name in ["available", "isAvailable", "success", "aicliAvailable", "installed"] {
             if let bool = value[name]?.bool { return bool }

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A request for permission from the agent.
 package struct AICLIPermissionRequest: Sendable, Hashable {
     package var sessionID: String?
@@ -21,7 +23,7 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     }
 
     /// - Returns: nil if the question has no text.
-    init?(_ data: AICLIValue, tool: String?) {
+    init?(_ data: JSONValue, tool: String?) {
         guard let prompt = data.text("prompt", "permissionPrompt", "message", "text", "content") else { return nil }
         self.init(
             sessionID: data.text("sessionId"),

@@ -32,7 +32,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    init(_ value: AICLIValue) {
+    init(_ value: JSONValue) {
         code = Code(rawValue: value.text("code") ?? "UNKNOWN")
         message = value.text("message", "error") ?? value.text ?? ""
     }

@@ -129,7 +129,7 @@ extension CompanionAPIClient {
     /// Cancels a turn.
     ///
     /// - Returns: The turn's state as the host reports it.
-    package func cancelTurn(chatID: String, turnID: String) async throws -> JSONValue {
+    package func cancelTurn(chatID: String, turnID: String) async throws -> CanonicalJSON {
         try await execute(.chatCancel(chatID: chatID, turnID: turnID)).result
     }
 

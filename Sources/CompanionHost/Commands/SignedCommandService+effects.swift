@@ -11,7 +11,7 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         // First of all without an effect: what is refused or repeated makes no directory.
-        let known = try await database.readChecked { database -> JSONValue? in
+        let known = try await database.readChecked { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) { return result }
             guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
                 throw HostError.nonceUsed
@@ -37,7 +37,7 @@ extension SignedCommandService {
                     store.catalog.add(made.project)
                     events.send(.projectCreated(project, device: command.deviceId))
                 }
-                return try JSONValue(encoding: project)
+                return try CanonicalJSON(encoding: project)
             }
         } catch let refusal as HostError {
             await made.discard()
@@ -58,7 +58,7 @@ extension SignedCommandService {
     /// - Parameter result: What the command gives.
     func createChat(
         _ chat: CompanionChat,
-        result: JSONValue,
+        result: CanonicalJSON,
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
@@ -94,7 +94,7 @@ extension SignedCommandService {
                 throw HostError(.requestInvalid, "Unknown model")
             }
             try quotas.charge(usage, to: command.deviceId, in: database)
-            return ["turnId": .string(turnID)]
+            return try CanonicalJSON(["turnId": .string(turnID)])
         }
         // The host may have ended between the two: then the turn is begun now.
         let id = outcome.result["turnId"]?.string ?? turnID
@@ -133,7 +133,7 @@ extension SignedCommandService {
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .chatSend) {
             guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else { throw HostError.turnUnknown }
-            return try JSONValue(encoding: turn)
+            return try CanonicalJSON(encoding: turn)
         }
     }
 
@@ -147,9 +147,9 @@ extension SignedCommandService {
         try await noting(command, digest: digest, permission: .sessionCreate) {
             // A repetition must not remove what has taken its place since.
             let place = try await places.remove(chat: chatID, isForced: isForced, by: command.deviceId) {
-                try Self.update(command, result: JSONValue(encoding: AgentPlaceResponse(session: $0)), in: $1)
+                try Self.update(command, result: CanonicalJSON(encoding: AgentPlaceResponse(session: $0)), in: $1)
             }
-            return try JSONValue(encoding: AgentPlaceResponse(session: place))
+            return try CanonicalJSON(encoding: AgentPlaceResponse(session: place))
         }
     }
 
@@ -166,7 +166,7 @@ extension SignedCommandService {
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
             let question = try questions.decide(approvalID, answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
-            return try JSONValue(encoding: question.withoutArguments)
+            return try CanonicalJSON(encoding: question.withoutArguments)
         } committed: { [questions] in
             if let question = decided.withLockedValue(\.self) { questions.settle(question) }
         }

@@ -6,7 +6,7 @@ extension SignedCommandService {
     /// What is remembered of an executed command, within a transaction; nil for a new one.
     ///
     /// - Throws: `command.conflict` when the id was used for something else.
-    static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws -> JSONValue? {
+    static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws -> CanonicalJSON? {
         let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
         guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
         guard Array(row[0] as Data) == digest else {
@@ -15,7 +15,7 @@ extension SignedCommandService {
                 "The commandId was used for another command"
             )
         }
-        return try JSONValue(parsing: Array(row[1] as Data))
+        return try CanonicalJSON(parsing: Array(row[1] as Data))
     }
 
     /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
@@ -31,29 +31,29 @@ extension SignedCommandService {
     }
 
     /// The result of a command that has been noted and not come to anything yet.
-    static let pending = JSONValue.null
+    static let pending = CanonicalJSON.null
 
     /// Remembers a command and what it came to, within a transaction.
     static func remember(
         _ command: SignedCommand,
         digest: [UInt8],
-        result: JSONValue,
+        result: CanonicalJSON,
         in database: Database
     ) throws {
         let statement = try database.cachedStatement(
             sql: "INSERT INTO seenCommand (commandId, digest, device, result, expiresAt) VALUES (?, ?, ?, ?, ?)"
         )
         try statement.execute(arguments: [
-            command.commandId, Data(digest), command.deviceId, Data(result.canonical),
+            command.commandId, Data(digest), command.deviceId, Data(result.bytes),
             CompanionTimestamp.string(from: command.expiresAt),
         ])
     }
 
     /// Remembers what a noted command came to, within a transaction.
-    static func update(_ command: SignedCommand, result: JSONValue, in database: Database) throws {
+    static func update(_ command: SignedCommand, result: CanonicalJSON, in database: Database) throws {
         try database.execute(
             sql: "UPDATE seenCommand SET result = ? WHERE commandId = ?",
-            arguments: [Data(result.canonical), command.commandId]
+            arguments: [Data(result.bytes), command.commandId]
         )
     }
 
@@ -66,7 +66,7 @@ extension SignedCommandService {
         _ command: SignedCommand,
         digest: [UInt8],
         permission: CompanionPermission,
-        effect: @escaping @Sendable (Database) throws -> JSONValue,
+        effect: @escaping @Sendable (Database) throws -> CanonicalJSON,
         committed: @escaping @Sendable () -> Void = {}
     ) async throws -> Outcome {
         try await database.writeChecked { database in
@@ -90,9 +90,9 @@ extension SignedCommandService {
         _ command: SignedCommand,
         digest: [UInt8],
         permission: CompanionPermission,
-        effect: () async throws -> JSONValue
+        effect: () async throws -> CanonicalJSON
     ) async throws -> Outcome {
-        let known = try await database.writeChecked { database -> JSONValue? in
+        let known = try await database.writeChecked { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 guard result == Self.pending else { return result }
                 try requirePermission(permission, of: command)
@@ -103,7 +103,7 @@ extension SignedCommandService {
             return nil
         }
         if let known { return Outcome(result: known, isReplay: true) }
-        let result: JSONValue
+        let result: CanonicalJSON
         do {
             result = try await effect()
         } catch let refusal as HostError {

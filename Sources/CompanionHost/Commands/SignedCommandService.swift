@@ -17,7 +17,7 @@ struct SignedCommandService: Sendable {
 
     /// What a command came to.
     struct Outcome: Sendable {
-        var result: JSONValue
+        var result: CanonicalJSON
         var isReplay: Bool
     }
 
@@ -123,12 +123,13 @@ struct SignedCommandService: Sendable {
             }
         case .sessionCreate(let projectID):
             let chat = try newChat(projectID: projectID, title: nil)
-            return try await createChat(chat, result: ["sessionId": .string(chat.id)], command: command, digest: digest)
+            let result = try CanonicalJSON(["sessionId": .string(chat.id)])
+            return try await createChat(chat, result: result, command: command, digest: digest)
         case .chatCreate(let projectID, let title):
             let chat = try newChat(projectID: projectID, title: title)
             var shown = chat
             if shown.title.isEmpty { shown.title = CompanionHostStore.untitled }
-            let result = try JSONValue(encoding: shown)
+            let result = try CanonicalJSON(encoding: shown)
             return try await createChat(chat, result: result, command: command, digest: digest)
         case .chatSend:
             // The turn begins after the transaction: a repetition meanwhile has to wait for it.

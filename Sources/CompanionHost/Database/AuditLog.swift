@@ -65,7 +65,7 @@ package struct AuditLog: Sendable {
         let number = (last?[0] as Int? ?? 0) + 1
         let previous = Array(last?[1] as Data? ?? Data())
         let at = CompanionTimestamp.string(from: now)
-        let text = String(decoding: detail.canonical, as: UTF8.self)
+        let text = try String(decoding: CanonicalJSON(detail).bytes, as: UTF8.self)
         let fields = Fields(number: number, at: at, kind: kind.rawValue, device: device, detail: text)
         try database.execute(
             sql: """
@@ -88,7 +88,7 @@ package struct AuditLog: Sendable {
                     at: CompanionTimestamp.date(from: row[1]) ?? .distantPast,
                     kind: row[2],
                     device: row[3],
-                    detail: (try? JSONValue(parsing: Array((row[4] as String).utf8))) ?? .null
+                    detail: (try? CanonicalJSON(parsing: Array((row[4] as String).utf8)))?.value ?? .null
                 )
             }
         }

@@ -58,7 +58,8 @@ struct AgentRuleBook: Sendable {
         )
         var added: [Int64: JSONValue] = [:]
         while let row = try rows.next() {
-            guard let detail = try? JSONValue(parsing: Array((row[1] as String).utf8)), let id = detail["rule"]?.integer
+            guard let detail = try? CanonicalJSON(parsing: Array((row[1] as String).utf8)).value,
+                let id = detail["rule"]?.integer
             else { continue }
             added[id] = AuditKind(rawValue: row[0]) == .ruleAdded ? detail : nil
         }

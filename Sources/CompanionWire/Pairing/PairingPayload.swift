@@ -160,7 +160,7 @@ extension PairingPayload: Codable {
             ("addrs", otherAddrs.isEmpty ? nil : .array(otherAddrs.map(JSONValue.string))),
         ]
         let texts = members.compactMap { name, value in
-            value.map { "\"\(name)\":\(String(decoding: $0.canonical, as: UTF8.self))" }
+            value.map { "\"\(name)\":\(String(decoding: $0.json, as: UTF8.self))" }
         }
         return "{\(texts.joined(separator: ","))}"
     }

@@ -141,9 +141,9 @@ package struct CommandResponse: Codable, Sendable, Hashable {
     package var replayed: Bool
     package var serverTime: Date
     /// What the command gave: see the table in companion-v2.
-    package var result: JSONValue
+    package var result: CanonicalJSON
 
-    package init(commandId: String, replayed: Bool, serverTime: Date, result: JSONValue) {
+    package init(commandId: String, replayed: Bool, serverTime: Date, result: CanonicalJSON) {
         self.ok = true
         self.commandId = commandId
         self.replayed = replayed

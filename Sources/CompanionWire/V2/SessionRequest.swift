@@ -59,7 +59,7 @@ package struct SessionRequest: Sendable, Hashable {
     private init(_ envelope: SignedEnvelope) throws(SignedCommandError) {
         self.envelope = envelope
         deviceId = try envelope.text("deviceId")
-        audience = envelope.members["audience"] == nil ? nil : try envelope.text("audience")
+        audience = envelope["audience"] == nil ? nil : try envelope.text("audience")
         issuedAt = try envelope.time("issuedAt")
         nonce = try envelope.nonce("nonce")
         signature = try envelope.text("signature")

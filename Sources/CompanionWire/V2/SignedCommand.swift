@@ -65,7 +65,7 @@ package struct SignedCommand: Sendable, Hashable {
         audience = try envelope.text("audience")
         nonce = try envelope.nonce("nonce")
         signature = try envelope.text("signature")
-        guard let payload = envelope.members["payload"], payload["type"]?.string != nil else {
+        guard let payload = envelope["payload"], payload["type"]?.string != nil else {
             throw envelope.error("payload", "an object with a `type`")
         }
         self.payload = payload

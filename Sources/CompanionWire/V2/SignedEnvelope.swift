@@ -3,28 +3,28 @@ internal import FoundationEssentials
 /// A signed JSON object: what commands and session requests have in common.
 struct SignedEnvelope: Sendable, Hashable {
     /// The object as it was received, with its signature.
-    let members: [String: JSONValue]
+    private let object: CanonicalJSON
     /// 64 bytes.
     let signature: [UInt8]
     /// What is wrong when a member is.
     private let code: CompanionErrorCode
 
     init(parsing body: [UInt8], code: CompanionErrorCode) throws(SignedCommandError) {
-        let value: JSONValue
+        let object: CanonicalJSON
         do throws(JSONValueError) {
-            value = try JSONValue(parsing: body)
+            object = try CanonicalJSON(parsing: body)
         } catch {
             throw SignedCommandError(code, "the body is not the JSON that this protocol signs: \(error)")
         }
-        guard let members = value.object else { throw SignedCommandError(code, "the body is not a JSON object") }
-        try self.init(members, code: code)
+        guard object.value.isObject else { throw SignedCommandError(code, "the body is not a JSON object") }
+        try self.init(object, code: code)
     }
 
-    private init(_ members: [String: JSONValue], code: CompanionErrorCode) throws(SignedCommandError) {
-        guard let signature = members["signature"]?.string.flatMap(Base64.decode), signature.count == 64 else {
+    private init(_ object: CanonicalJSON, code: CompanionErrorCode) throws(SignedCommandError) {
+        guard let signature = object["signature"]?.string.flatMap(Base64.decode), signature.count == 64 else {
             throw SignedCommandError(code, "`signature` is not the base64 text of 64 bytes")
         }
-        self.members = members
+        self.object = object
         self.signature = signature
         self.code = code
     }
@@ -36,15 +36,19 @@ struct SignedEnvelope: Sendable, Hashable {
         code: CompanionErrorCode,
         sign: ([UInt8]) throws -> [UInt8]
     ) throws {
-        let signature = try sign(Array(prefix.utf8) + JSONValue.object(members).canonical)
-        try self.init(members.merging(["signature": .string(Base64.encode(signature))]) { $1 }, code: code)
+        let signature = try sign(Array(prefix.utf8) + CanonicalJSON(.object(members)).bytes)
+        let signed = members.merging(["signature": .string(Base64.encode(signature))]) { $1 }
+        try self.init(CanonicalJSON(.object(signed)), code: code)
     }
 
     func signedBytes(prefix: String) -> [UInt8] {
-        Array(prefix.utf8) + JSONValue.object(members.filter { $0.key != "signature" }).canonical
+        Array(prefix.utf8) + object.removing("signature").bytes
     }
 
-    var body: [UInt8] { JSONValue.object(members).canonical }
+    var body: [UInt8] { object.bytes }
+
+    /// A member of the object; nil if there is none.
+    subscript(name: String) -> JSONValue? { object[name] }
 
     func error(_ name: String, _ rule: String) -> SignedCommandError {
         SignedCommandError(code, "`\(name)` is not \(rule)")
@@ -52,7 +56,7 @@ struct SignedEnvelope: Sendable, Hashable {
 
     /// A string of 1 to 128 bytes.
     func text(_ name: String) throws(SignedCommandError) -> String {
-        guard let text = members[name]?.string, (1...128).contains(text.utf8.count) else {
+        guard let text = self[name]?.string, (1...128).contains(text.utf8.count) else {
             throw error(name, "a text of 1 to 128 bytes")
         }
         return text

@@ -63,7 +63,7 @@ struct AnthropicFormat: ProviderFormat {
         )
     }
 
-    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+    mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent] {
         switch piece["type"]?.string {
         case "message_start": return usage(piece["message"]?["usage"])
         case "content_block_delta":
@@ -87,12 +87,12 @@ struct AnthropicFormat: ProviderFormat {
         }
     }
 
-    private func usage(_ value: LenientJSON?) -> [ProviderEvent] {
+    private func usage(_ value: JSONValue?) -> [ProviderEvent] {
         let (input, output) = (value?["input_tokens"]?.count, value?["output_tokens"]?.count)
         return input == nil && output == nil ? [] : [.usage(input: input, output: output)]
     }
 
-    private mutating func end(_ reason: LenientJSON?) throws -> [ProviderEvent] {
+    private mutating func end(_ reason: JSONValue?) throws -> [ProviderEvent] {
         guard let reason = reason?.string, !reason.isEmpty else { return [] }
         isComplete = true
         return [.finished(try ProviderEvent.Reason.named(reason))]

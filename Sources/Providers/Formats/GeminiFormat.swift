@@ -60,7 +60,7 @@ struct GeminiFormat: ProviderFormat {
         )
     }
 
-    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+    mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent] {
         var events: [ProviderEvent] = []
         let candidate = piece["candidates"]?.array?.first
         for part in candidate?["content"]?["parts"]?.array ?? [] {

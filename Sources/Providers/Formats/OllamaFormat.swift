@@ -52,7 +52,7 @@ struct OllamaFormat: ProviderFormat {
         )
     }
 
-    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+    mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent] {
         let message = piece["message"]
         var events: [ProviderEvent] = [
             .thought(message?["thinking"]?.messageText ?? ""), .text(message?["content"]?.messageText ?? ""),

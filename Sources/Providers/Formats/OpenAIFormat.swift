@@ -138,7 +138,7 @@ struct OpenAIFormat: ProviderFormat {
         )
     }
 
-    mutating func take(_ piece: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+    mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent] {
         var events: [ProviderEvent] = []
         switch piece["choices"] {
         case nil, .null?: break
@@ -154,7 +154,7 @@ struct OpenAIFormat: ProviderFormat {
         return events
     }
 
-    private mutating func take(choice: LenientJSON, isFramed: Bool) throws -> [ProviderEvent] {
+    private mutating func take(choice: JSONValue, isFramed: Bool) throws -> [ProviderEvent] {
         if let failure = ProviderFailure(in: choice) { throw failure }
         var events: [ProviderEvent] = []
         // A server that does not stream sends a `message`.

@@ -8,7 +8,7 @@ struct OpenAIToolCalls: Sendable {
     private var calls: [(index: Int?, call: ProviderToolCall)] = []
 
     /// - Throws: ``PieceTooLarge``; ``UnknownPiece``.
-    mutating func add(_ delta: LenientJSON) throws {
+    mutating func add(_ delta: JSONValue) throws {
         let function = delta["function"] ?? .null
         guard delta.isObject, function.isObject || function == .null else { throw UnknownPiece() }
         let index = delta["index"]?.count
@@ -37,7 +37,7 @@ struct OpenAIToolCalls: Sendable {
     }
 
     /// Some servers send an object instead of its JSON as text.
-    private static func arguments(_ value: LenientJSON?) -> String {
+    private static func arguments(_ value: JSONValue?) -> String {
         guard let value, value != .null else { return "" }
         return value.string ?? String(decoding: value.json, as: UTF8.self)
     }

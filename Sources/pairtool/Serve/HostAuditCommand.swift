@@ -35,7 +35,7 @@ struct HostAuditCommand: AsyncParsableCommand {
                 TableColumn("WHEN") { TimeText.ago($0.at, now: now) },
                 TableColumn("WHAT", rank: 0) { $0.kind },
                 TableColumn("DEVICE", rank: 3) { $0.deviceId ?? "–" },
-                TableColumn("DETAIL", shrinks: true, rank: 2) { String(decoding: $0.detail.canonical, as: UTF8.self) },
+                TableColumn("DETAIL", shrinks: true, rank: 2) { String(decoding: $0.detail.json, as: UTF8.self) },
             ],
             id: { "\($0.number)" }
         )

@@ -354,7 +354,7 @@ import Testing
                 configuration: configuration
             )
             let moment = AICLITurn.Moment(date: AICLIBench.start, elapsed: .zero)
-            var command: AICLIValue?
+            var command: JSONValue?
             var inputs: [String] = [#"{"type":"welcome","data":{}}"#]
             _ = turn.handle(.begin, at: moment)
             while !inputs.isEmpty {

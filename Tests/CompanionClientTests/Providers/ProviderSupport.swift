@@ -21,14 +21,14 @@ extension FakeProviders {
 
 /// A JSON object to look into.
 struct JSONObject {
-    private let value: AICLIValue
+    private let value: JSONValue
 
     init(_ bytes: [UInt8]) throws {
-        value = try #require(AICLIValue(json: bytes))
+        value = try #require(JSONValue(lenient: bytes))
     }
 
     /// `messages.0.content`.
-    private func value(at path: String) -> AICLIValue? {
+    private func value(at path: String) -> JSONValue? {
         path.split(separator: ".").reduce(value) { value, step in
             guard let index = Int(step) else { return value?[String(step)] }
             return value?.array?.dropFirst(index).first

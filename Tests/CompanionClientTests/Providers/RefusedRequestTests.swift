@@ -27,7 +27,7 @@ struct RefusedRequestTests {
             prompt.maxTokens = 100
             let asked = try await ask(prompt, try fake.endpoint(.openai))
             #expect(asked.error == nil && asked.text == "Yes.", "\(String(describing: asked.error))")
-            let bodies = fake.requests.map { LenientJSON(parsing: $0.body) }
+            let bodies = fake.requests.map { JSONValue(lenient: $0.body) }
             #expect(bodies.map { $0?[member] == nil } == [false, true])
             #expect(bodies.last??["stream"]?.bool == true && bodies.last??["messages"]?.array?.count == 2)
             if member == "max_completion_tokens" { #expect(bodies.last??["max_tokens"]?.count == 100) }
@@ -66,7 +66,7 @@ struct RefusedRequestTests {
             )
             let asked = try await ask(.asking("Why?"), try fake.endpoint(.openai))
             #expect(asked.error == nil && asked.text == "Yes.")
-            let last = LenientJSON(parsing: try #require(fake.requests.last).body)
+            let last = JSONValue(lenient: try #require(fake.requests.last).body)
             #expect(last?["stream"]?.bool == false && last?["stream_options"] == nil)
         }
     }
@@ -84,7 +84,7 @@ struct RefusedRequestTests {
             try await ProviderClient.withClient { client in
                 for _ in 0..<2 { try await client.answer(.asking("Why?"), from: endpoint) { _ in } }
             }
-            let bodies = fake.requests.map { LenientJSON(parsing: $0.body) ?? .null }
+            let bodies = fake.requests.map { JSONValue(lenient: $0.body) ?? .null }
             #expect(bodies.map { $0["messages"]?.array?.count } == [2, 2, 1, 1])
             #expect(bodies.map { $0["stream_options"] == nil } == [false, true, true, true])
         }

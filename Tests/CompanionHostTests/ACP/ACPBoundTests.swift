@@ -26,7 +26,7 @@ struct ACPBoundTests {
             self.stops = stops
         }
 
-        func update(_ value: ACPValue) { turn.listener.update(ACPUpdate(value)) }
+        func update(_ value: JSONValue) { turn.listener.update(ACPUpdate(value)) }
 
         /// What the turn fails with.
         func failure() async -> String? {
@@ -39,21 +39,21 @@ struct ACPBoundTests {
         }
     }
 
-    private static func call(_ id: Int, _ members: [String: ACPValue]) -> ACPValue {
-        let own: [String: ACPValue] = ["sessionUpdate": "tool_call", "toolCallId": .string("t\(id)")]
+    private static func call(_ id: Int, _ members: [String: JSONValue]) -> JSONValue {
+        let own: [String: JSONValue] = ["sessionUpdate": "tool_call", "toolCallId": .string("t\(id)")]
         return .object(own.merging(members) { $1 })
     }
 
-    private static let words = ACPValue.string(String(repeating: "x", count: 1 << 14))
-    private static let large: [[String: ACPValue]] = [
+    private static let words = JSONValue.string(String(repeating: "x", count: 1 << 14))
+    private static let large: [[String: JSONValue]] = [
         ["rawInput": ["command": words]],
         ["content": [["type": "diff", "path": "a", "oldText": "", "newText": words]]],
         // Each of its numbers takes more memory than a byte.
-        ["rawInput": .array([ACPValue](repeating: 1, count: 1 << 9))],
+        ["rawInput": .array([JSONValue](repeating: 1, count: 1 << 9))],
     ]
 
     @Test("Calls that do not end are not kept without limit", arguments: large)
-    func open(_ members: [String: ACPValue]) async {
+    func open(_ members: [String: JSONValue]) async {
         let bench = Bench()
         for id in 0..<70 { bench.update(Self.call(id, members)) }
         #expect(bench.stops.withLockedValue { $0 } == 1)
@@ -61,7 +61,7 @@ struct ACPBoundTests {
     }
 
     @Test("Neither calls that end nor changes of the same call add up", arguments: large)
-    func ended(_ members: [String: ACPValue]) async {
+    func ended(_ members: [String: JSONValue]) async {
         let bench = Bench()
         for id in 0..<70 {
             bench.update(Self.call(id, members))

@@ -331,7 +331,7 @@ struct ACPClientTests {
     func offers() throws {
         let client = Peer()
         _ = client.call(.initialize(version: "1.2"))
-        let value = try #require(ACPValue(parsing: client.takeOutput()))
+        let value = try #require(JSONValue(lenient: client.takeOutput()))
         #expect(value["params"]?["clientCapabilities"] == .object([:]))
         #expect(value["params"]?["protocolVersion"] == 1)
     }
@@ -363,7 +363,7 @@ struct ACPClientTests {
     )
     func freedom(_ words: String, _ isFree: Bool) throws {
         for (id, name) in [(words, "Mode"), ("m-1", words)] {
-            let list: ACPValue = .array([["id": .string(id), "name": .string(name)]])
+            let list: JSONValue = .array([["id": .string(id), "name": .string(name)]])
             let modes = try #require(ACPModes(["modes": ["currentModeId": .string(id), "availableModes": list]]))
             #expect(modes.asksNothing(in: id, more: []) == isFree)
         }
@@ -373,7 +373,7 @@ struct ACPClientTests {
     @Test("Modes that ask nothing are known by id and by name")
     func modes() throws {
         func modes(_ current: String, _ all: [String]) throws -> ACPModes {
-            let list = all.map { ACPValue.object(["id": .string($0), "name": .string($0)]) }
+            let list = all.map { JSONValue.object(["id": .string($0), "name": .string($0)]) }
             return try #require(
                 ACPModes(["modes": ["currentModeId": .string(current), "availableModes": .array(list)]])
             )
@@ -390,7 +390,7 @@ struct ACPClientTests {
         #expect(!goose.asksNothing(in: "auto", more: []))
         #expect(goose.asksNothing(in: "auto", more: ["auto"]))
         #expect(goose.askingMode(more: ["auto"]) == "approve")
-        let option: ACPValue = [
+        let option: JSONValue = [
             "configOptions": [
                 [
                     "id": "m", "category": "mode", "currentValue": "yolo",
@@ -404,9 +404,9 @@ struct ACPClientTests {
         let endless = String(repeating: "x", count: 500)
         #expect(ACPModes(current: endless).name(of: endless).unicodeScalars.count == 100)
         let blank = String(repeating: " ", count: 100)
-        let names: [ACPValue] = [.null, "", " \n", .string(blank + "Plan")]
+        let names: [JSONValue] = [.null, "", " \n", .string(blank + "Plan")]
         for name in names {
-            let list: ACPValue = .array([["id": "plan", "name": name]])
+            let list: JSONValue = .array([["id": "plan", "name": name]])
             let unnamed = try #require(ACPModes(["modes": ["currentModeId": "plan", "availableModes": list]]))
             #expect(unnamed.name(of: "plan") == "plan")
         }

@@ -37,7 +37,7 @@ struct ACPConnectionTests {
     ]
 
     /// Asks an agent, which writes something once it has read that.
-    private func ask(_ call: ACPCall, _ peer: Peer, _ messages: String...) async throws -> ACPValue {
+    private func ask(_ call: ACPCall, _ peer: Peer, _ messages: String...) async throws -> JSONValue {
         let answer = Task { [connection = peer.connection] in
             try await connection.call(call, chat: "c", within: .seconds(60))
         }

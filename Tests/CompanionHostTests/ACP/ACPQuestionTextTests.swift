@@ -9,13 +9,13 @@ import Testing
         var conversation = ACPConversation()
         for update in updates {
             let value = try #require(
-                ACPValue(parsing: Array(#"{"sessionUpdate":"tool_call","toolCallId":"t",\#(update)}"#.utf8))
+                JSONValue(lenient: Array(#"{"sessionUpdate":"tool_call","toolCallId":"t",\#(update)}"#.utf8))
             )
             _ = conversation.take(ACPUpdate(value))
         }
         let options = #"[{"optionId":"y","name":"Yes","kind":"allow_once"}]"#
         let json = #"{"sessionId":"s","toolCall":{"toolCallId":"t",\#(call)},"options":\#(options)}"#
-        let value = try #require(ACPValue(parsing: Array(json.utf8)), "\(json)")
+        let value = try #require(JSONValue(lenient: Array(json.utf8)), "\(json)")
         return conversation.question(try #require(ACPQuestion(key: 0, value)))
     }
 
@@ -119,10 +119,10 @@ import Testing
         var conversation = ACPConversation()
         func update(_ id: String, _ status: String) throws -> AgentEvent? {
             let json = #"{"sessionUpdate":"tool_call","toolCallId":"\#(id)","title":"Run","status":"\#(status)"}"#
-            return conversation.take(ACPUpdate(try #require(ACPValue(parsing: Array(json.utf8))))).first
+            return conversation.take(ACPUpdate(try #require(JSONValue(lenient: Array(json.utf8))))).first
         }
-        let options: ACPValue = [["optionId": "y", "name": "Yes", "kind": "allow_once"]]
-        let question: ACPValue = ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": options]
+        let options: JSONValue = [["optionId": "y", "name": "Yes", "kind": "allow_once"]]
+        let question: JSONValue = ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": options]
         _ = try update("t", "pending")
         _ = conversation.question(try #require(ACPQuestion(key: 0, question)))
         for (id, wasAsked) in [("t", true), ("u", false)] {

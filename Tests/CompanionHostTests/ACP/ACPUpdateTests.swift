@@ -85,7 +85,7 @@ struct ACPUpdateTests {
     @Test("A change of the mode reaches the driver, of newer and of older agents; a title does not name the chat")
     func modes() throws {
         #expect(ACPUpdate(["sessionUpdate": "current_mode_update", "currentModeId": "plan"]) == .mode("plan"))
-        let option: ACPValue = ["id": "m", "category": "mode", "currentValue": "yolo", "options": []]
+        let option: JSONValue = ["id": "m", "category": "mode", "currentValue": "yolo", "options": []]
         let update = ACPUpdate(["sessionUpdate": "config_option_update", "configOptions": [option]])
         guard case .modes(let modes) = update else { throw TestFailure("\(update)") }
         #expect(modes.current == "yolo" && modes.setter == .option("m"))

@@ -36,7 +36,9 @@ enum Chunk {
 
     static func event(_ data: String) -> String { "data: \(data)\n\n" }
 
-    private static func quoted(_ text: String) -> String { String(decoding: ACPValue.string(text).json, as: UTF8.self) }
+    private static func quoted(_ text: String) -> String {
+        String(decoding: JSONValue.string(text).json, as: UTF8.self)
+    }
 }
 
 extension FakeProviderReply {
@@ -165,12 +167,12 @@ struct ModelBench: Sendable {
     }
 
     /// The bodies of the requests for an answer.
-    var asked: [ACPValue] {
-        fake.requests.filter { $0.method == "POST" }.map { ACPValue(parsing: $0.body) ?? .null }
+    var asked: [JSONValue] {
+        fake.requests.filter { $0.method == "POST" }.map { JSONValue(lenient: $0.body) ?? .null }
     }
 }
 
-extension ACPValue {
+extension JSONValue {
     /// The messages of a request, as `role: content`.
     var messages: [String] {
         self["messages"]?.array?.map { "\($0["role"]?.string ?? "?"): \($0["content"]?.string ?? "")" } ?? []

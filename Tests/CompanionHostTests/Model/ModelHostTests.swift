@@ -16,8 +16,8 @@ struct ModelHostTests {
         return ModelLaunch(endpoint: endpoint, models: ["small", "large"])
     }
 
-    private func body(_ request: FakeMac.Request?) -> ACPValue {
-        request.flatMap { ACPValue(parsing: $0.body) } ?? .null
+    private func body(_ request: FakeMac.Request?) -> JSONValue {
+        request.flatMap { JSONValue(lenient: $0.body) } ?? .null
     }
 
     @Test("A model only reads: nothing is kept of its projects")

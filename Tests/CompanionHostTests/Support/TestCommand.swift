@@ -89,7 +89,7 @@ extension Reply {
         return try decoded(CommandResponse.self)
     }
 
-    func value() throws -> JSONValue { try outcome().result }
+    func value() throws -> CanonicalJSON { try outcome().result }
 
     func result<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value { try value().decode() }
 }

@@ -106,7 +106,7 @@ struct FakeAICLISocket: Sendable {
             await connection.reset()
         case 8: try? await connection.channel.close()
         case 1:
-            guard let value = try? JSONValue(parsing: frame.payload), let type = value["type"]?.string else { return }
+            guard let value = JSONValue(lenient: frame.payload), let type = value["type"]?.string else { return }
             let frame = FakeAICLI.Frame(
                 type: type,
                 requestID: value["requestId"]?.string ?? "",

@@ -56,7 +56,7 @@ extension FakeAICLIState {
     }
 
     private func continueSession(_ request: FakeMac.Request) -> [UInt8] {
-        guard let body = try? JSONValue(parsing: request.body), let id = body["sessionId"]?.string,
+        guard let body = JSONValue(lenient: request.body), let id = body["sessionId"]?.string,
             let directory = body["workingDirectory"]?.string
         else { return Self.http(400, #"{"error":"Missing required fields"}"#) }
         guard let own = script.sessions[id] else { return Self.http(404, #"{"error":"Session not found"}"#) }

@@ -96,8 +96,8 @@ extension AICLITurn {
 
     mutating func subscribe() -> [Action] {
         phase = .draining
-        let data: AICLIValue = [
-            "events": .array(Self.events.map(AICLIValue.string)),
+        let data: JSONValue = [
+            "events": .array(Self.events.map(JSONValue.string)),
             "sessionIds": .array(sessionID.map { [.string($0)] } ?? []),
         ]
         // A subscription has no reply. The pong shows that the server has taken it; stored messages may come behind it.

@@ -189,10 +189,10 @@ extension AICLITurn {
     }
 
     /// The data of a request that sends a text to the agent.
-    func command(_ text: String) -> AICLIValue {
+    func command(_ text: String) -> JSONValue {
         [
             "command": .string(Self.command(text)), "projectPath": .string(workingDirectory),
-            "sessionId": sessionID.map(AICLIValue.string) ?? .null,
+            "sessionId": sessionID.map(JSONValue.string) ?? .null,
         ]
     }
 

@@ -80,9 +80,9 @@ extension AICLITurn {
         guard let open = question else { return [] }
         close(open, until: nil, at: moment)
         let frames = open.asked.map { asked in
-            let data: AICLIValue = [
-                "sessionId": (asked.request.sessionID ?? sessionID).map(AICLIValue.string) ?? .null,
-                "response": asked.word.map(AICLIValue.string) ?? .null, "remember": false,
+            let data: JSONValue = [
+                "sessionId": (asked.request.sessionID ?? sessionID).map(JSONValue.string) ?? .null,
+                "response": asked.word.map(JSONValue.string) ?? .null, "remember": false,
             ]
             return Action.send(request("permission", .permission, data))
         }

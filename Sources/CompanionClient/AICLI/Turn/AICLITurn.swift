@@ -201,7 +201,7 @@ package struct AICLITurn: Sendable {
         return [.timer(timer, wait)]
     }
 
-    mutating func request(_ type: String, _ kind: Pending, _ data: AICLIValue = .object([:])) -> AICLIRequest {
+    mutating func request(_ type: String, _ kind: Pending, _ data: JSONValue = .object([:])) -> AICLIRequest {
         number += 1
         let id = "\(type)-\(connection)-\(number)"
         pending[id] = kind

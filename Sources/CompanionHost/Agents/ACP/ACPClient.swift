@@ -37,7 +37,7 @@ struct ACPClient: Sendable {
     static let maximumQuestions = 64
 
     enum Event: Sendable {
-        case answer(Int, Result<ACPValue, ACPRefusal>)
+        case answer(Int, Result<JSONValue, ACPRefusal>)
         case update(session: String, ACPUpdate)
         /// Something of a session that is being loaded came: a sign of life.
         case replay(session: String)
@@ -122,7 +122,7 @@ struct ACPClient: Sendable {
     }
 
     private mutating func answer(_ id: ACPID, _ decision: AgentDecision) {
-        let outcome: ACPValue =
+        let outcome: JSONValue =
             switch decision {
             case .option(let option): ["outcome": "selected", "optionId": .string(option)]
             case .cancelled: ["outcome": "cancelled"]
@@ -161,7 +161,7 @@ struct ACPClient: Sendable {
         }
     }
 
-    private mutating func answered(_ id: ACPID, _ result: Result<ACPValue, ACPRefusal>) -> [Event] {
+    private mutating func answered(_ id: ACPID, _ result: Result<JSONValue, ACPRefusal>) -> [Event] {
         // An answer to nothing, or a second one, is left alone.
         guard let number = id.number, let call = calls.removeValue(forKey: number) else { return [] }
         var events: [Event] = []
@@ -180,7 +180,7 @@ struct ACPClient: Sendable {
         return events + [.answer(number, result)]
     }
 
-    private func updated(_ parameters: ACPValue) -> [Event] {
+    private func updated(_ parameters: JSONValue) -> [Event] {
         guard let session = parameters["sessionId"]?.string, let update = parameters["update"] else { return [] }
         let isLoading = calls.values.contains { call in
             if case .loadSession(let loaded, _) = call { loaded.isSame(as: session) } else { false }
@@ -194,7 +194,7 @@ struct ACPClient: Sendable {
         }
     }
 
-    private mutating func asked(_ id: ACPID, _ parameters: ACPValue) -> [Event] {
+    private mutating func asked(_ id: ACPID, _ parameters: JSONValue) -> [Event] {
         guard let question = ACPQuestion(key: nextQuestion, parameters) else {
             let refusal = ACPRefusal(
                 code: ACPRefusal.invalidParameters,
@@ -228,7 +228,7 @@ extension ACPCall {
         }
     }
 
-    fileprivate var message: (method: String, parameters: ACPValue) {
+    fileprivate var message: (method: String, parameters: JSONValue) {
         switch self {
         case .initialize(let version):
             return (

@@ -33,7 +33,7 @@ extension ACPConnection.State {
     }
 
     /// Notes what an answer changes.
-    mutating func note(_ answer: ACPValue, to waiting: ACPConnection.Waiting) {
+    mutating func note(_ answer: JSONValue, to waiting: ACPConnection.Waiting) {
         if case .setMode(let mode, let id, let setter) = waiting.call {
             if let modes = ACPModes(answer) {
                 self.modes[ByteText(id)] = modes
@@ -83,7 +83,7 @@ extension ACPCall {
     private static let idSizes = 1...1024
 
     /// The session that is begun or taken up with this answer; nil for other calls, and without an id that can be used.
-    func opened(by answer: ACPValue) -> ACPConnection.Session? {
+    func opened(by answer: JSONValue) -> ACPConnection.Session? {
         switch self {
         case .newSession(let directory):
             guard let id = answer["sessionId"]?.string, Self.idSizes.contains(id.utf8.count) else { return nil }

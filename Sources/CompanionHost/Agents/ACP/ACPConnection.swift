@@ -37,7 +37,7 @@ final class ACPConnection: Sendable {
     }
 
     struct Waiting {
-        var continuation: CheckedContinuation<ACPValue, any Error>
+        var continuation: CheckedContinuation<JSONValue, any Error>
         var call: ACPCall
         /// Which chat goes on in the session that the call begins or takes up.
         var chat: ByteText?
@@ -184,7 +184,7 @@ final class ACPConnection: Sendable {
     ///   - chat: Which chat goes on in the session that the call begins or takes up.
     ///   - limit: How long it may take.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
-    func call(_ call: ACPCall, chat: String? = nil, within limit: Duration) async throws -> ACPValue {
+    func call(_ call: ACPCall, chat: String? = nil, within limit: Duration) async throws -> JSONValue {
         try Task.checkCancellation()
         let place = NIOLockedValueBox<Int?>(nil)
         return try await withTaskCancellationHandler {
@@ -206,7 +206,7 @@ final class ACPConnection: Sendable {
     /// - Parameter modes: Those that the session may have. From here on, the listener hears of others.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; ``ACPModeChanged`` for a session that has other modes by now, before
     ///   anything is sent; `CancellationError` for an agent that did not end a cancelled prompt.
-    func prompt(_ text: String, session: String, in modes: ACPModes?, listener: Listener) async throws -> ACPValue {
+    func prompt(_ text: String, session: String, in modes: ACPModes?, listener: Listener) async throws -> JSONValue {
         let key = ByteText(session)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -11,9 +11,9 @@ struct ACPConversation: Sendable {
         var shown: AgentToolCall
         /// Its title in the agent's words, where it is shown otherwise.
         var title: String?
-        var input: ACPValue?
+        var input: JSONValue?
         /// Content that this version does not know.
-        var others: [ACPValue] = []
+        var others: [JSONValue] = []
         /// What it gave in its own words, to the agent's model, and where else. A question shows the first in full.
         var text = ""
         var rawOutput = ""
@@ -84,7 +84,7 @@ struct ACPConversation: Sendable {
     }
 
     /// What there is to say at the end of a prompt.
-    func finish(_ answer: ACPValue) -> [AgentEvent] {
+    func finish(_ answer: JSONValue) -> [AgentEvent] {
         let counts = answer["usage"]
         let usage = ContinueChatUsage(
             inputTokens: counts?["inputTokens"]?.integer.map(Int.init),
@@ -180,7 +180,7 @@ struct ACPConversation: Sendable {
     }
 
     /// A text as it is, anything else as JSON in one line; empty for what has nothing in it.
-    private static func text(of value: ACPValue) -> String {
+    private static func text(of value: JSONValue) -> String {
         guard value != [:], value != [] else { return "" }
         return value.string ?? String(decoding: value.json, as: UTF8.self)
     }
@@ -212,7 +212,7 @@ struct ACPConversation: Sendable {
     )
 
     /// What the arguments say beside the command: where it runs, and whether there is more that may change what it does.
-    private static func surroundings(of input: ACPValue?) -> (directories: [String], hasUnknown: Bool) {
+    private static func surroundings(of input: JSONValue?) -> (directories: [String], hasUnknown: Bool) {
         switch input {
         case nil, .null?, .string?: return ([], false)
         case .object(let members)?:

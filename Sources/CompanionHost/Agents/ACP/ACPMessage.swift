@@ -5,7 +5,7 @@ enum ACPID: Sendable, Hashable {
     case integer(Int64)
     case string(ByteText)
 
-    init?(_ value: ACPValue?) {
+    init?(_ value: JSONValue?) {
         if let number = value?.integer {
             self = .integer(number)
         } else if let text = value?.string {
@@ -23,7 +23,7 @@ enum ACPID: Sendable, Hashable {
         }
     }
 
-    var value: ACPValue {
+    var value: JSONValue {
         switch self {
         case .integer(let number): .integer(number)
         case .string(let text): .string(text.text)
@@ -46,7 +46,7 @@ struct ACPRefusal: Error, Sendable, Hashable {
         self.message = message
     }
 
-    init(_ value: ACPValue) {
+    init(_ value: JSONValue) {
         code = value["code"]?.integer ?? 0
         // Some agents say "Internal error" and give the reason in `data`.
         let details = value["data"]?["details"]?.string ?? value["data"]?["message"]?.string ?? value["data"]?.string
@@ -57,26 +57,26 @@ struct ACPRefusal: Error, Sendable, Hashable {
 
 /// A message of JSON-RPC 2.0. What has a `method` asks, what has none answers.
 enum ACPMessage: Sendable {
-    case request(ACPID, method: String, parameters: ACPValue)
-    case notification(method: String, parameters: ACPValue)
-    case answer(ACPID, Result<ACPValue, ACPRefusal>)
+    case request(ACPID, method: String, parameters: JSONValue)
+    case notification(method: String, parameters: JSONValue)
+    case answer(ACPID, Result<JSONValue, ACPRefusal>)
 
     /// nil for a line that is no such message.
     init?(_ line: [UInt8]) {
-        guard let value = ACPValue(parsing: line) else { return nil }
+        guard let value = JSONValue(lenient: line) else { return nil }
         self.init(value)
     }
 
     /// The messages of a line. Agents print titles, escape sequences, a byte-order mark and other text in front of a
     /// message, and some print one message directly behind another.
     static func all(in line: [UInt8]) -> [ACPMessage] {
-        guard let value = ACPValue(parsing: line) else {
-            return ACPValue.objects(in: line, with: "jsonrpc").compactMap(ACPMessage.init)
+        guard let value = JSONValue(lenient: line) else {
+            return JSONValue.objects(in: line, with: "jsonrpc").compactMap(ACPMessage.init)
         }
         return ACPMessage(value).map { [$0] } ?? []
     }
 
-    private init?(_ value: ACPValue) {
+    private init?(_ value: JSONValue) {
         guard value.isObject else { return nil }
         let id = ACPID(value["id"])
         if let method = value["method"]?.string {
@@ -95,7 +95,7 @@ enum ACPMessage: Sendable {
 
     /// The message as a line, with its end.
     var line: [UInt8] {
-        var members: [String: ACPValue] = ["jsonrpc": "2.0"]
+        var members: [String: JSONValue] = ["jsonrpc": "2.0"]
         switch self {
         case .request(let id, let method, let parameters):
             members["id"] = id.value
@@ -111,6 +111,6 @@ enum ACPMessage: Sendable {
             members["id"] = id.value
             members["error"] = ["code": .integer(refusal.code), "message": .string(refusal.message)]
         }
-        return ACPValue.object(members).json + [UInt8(ascii: "\n")]
+        return JSONValue.object(members).json + [UInt8(ascii: "\n")]
     }
 }

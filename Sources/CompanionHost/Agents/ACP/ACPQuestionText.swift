@@ -10,11 +10,11 @@ struct ACPQuestionText {
     var call: AgentToolCall
     /// The agent's title, where ``call`` has only the beginning of it, or has it in one line.
     var title: String?
-    var input: ACPValue?
+    var input: JSONValue?
     /// The text of the call's content.
     var content: String
     /// Content of kinds that this version does not know.
-    var others: [ACPValue]
+    var others: [JSONValue]
 
     var text: String {
         let command = ACPCommand(input)
@@ -42,7 +42,7 @@ struct ACPQuestionText {
         case .object(var members)?:
             for name in command?.names ?? [] { members[name] = nil }
             for (name, value) in members where isShown(name, value) { members[name] = nil }
-            return members.isEmpty ? [] : [ACPValue.object(members).indentedJSON]
+            return members.isEmpty ? [] : [JSONValue.object(members).indentedJSON]
         case let other?: return [other.indentedJSON]
         }
     }
@@ -59,7 +59,7 @@ struct ACPQuestionText {
 
     /// Whether a difference, or the line of a path, shows the same. Name and value are both looked at, as an agent may
     /// call anything by such a name, and give the text of a file to a member that runs it.
-    private func isShown(_ name: String, _ value: ACPValue) -> Bool {
+    private func isShown(_ name: String, _ value: JSONValue) -> Bool {
         guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
         if call.locations.contains(where: { text.isSame(as: $0.path) }) { return true }
         return call.diffs.contains {
@@ -88,7 +88,7 @@ struct ACPCommand {
     var text: String
 
     /// nil where there is none that is all text.
-    init?(_ input: ACPValue?) {
+    init?(_ input: JSONValue?) {
         guard let member = Self.member(of: input), let text = Self.words(member.value) else { return nil }
         (names, self.text) = ([member.name], text)
         guard let more = input?["args"], more != .null else { return }
@@ -98,7 +98,7 @@ struct ACPCommand {
     }
 
     /// The member that has the command, whatever it is.
-    static func member(of input: ACPValue?) -> (name: String, value: ACPValue)? {
+    static func member(of input: JSONValue?) -> (name: String, value: JSONValue)? {
         for name in ["command", "cmd"] {
             if let value = input?[name], value != .null { return (name, value) }
         }
@@ -106,7 +106,7 @@ struct ACPCommand {
     }
 
     /// Text as it is, several words as they would be typed; nil for anything else.
-    private static func words(_ value: ACPValue) -> String? {
+    private static func words(_ value: JSONValue) -> String? {
         guard let elements = value.array else { return value.string }
         let words = elements.compactMap(\.string)
         guard words.count == elements.count else { return nil }
@@ -126,7 +126,7 @@ struct ACPCommand {
     }
 }
 
-extension ACPValue {
+extension JSONValue {
     /// JSON in several lines.
     var indentedJSON: String {
         let encoder = JSONEncoder()

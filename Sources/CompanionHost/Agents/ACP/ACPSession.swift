@@ -7,7 +7,7 @@ struct ACPAgentInfo: Sendable, Hashable {
     /// Whether it takes up a session without saying it all again (`session/resume`).
     var resumes: Bool
 
-    init(_ value: ACPValue) {
+    init(_ value: JSONValue) {
         let capabilities = value["agentCapabilities"]
         loads = capabilities?["loadSession"]?.bool ?? false
         // An object, which may be empty; null and its absence mean no.
@@ -41,9 +41,10 @@ struct ACPModes: Sendable, Hashable {
 
     /// From the answer that begins a session, or from an update of its options. Newer agents have an option of the
     /// category `mode`, older ones `modes`.
-    init?(_ value: ACPValue) {
+    init?(_ value: JSONValue) {
         let options = value["configOptions"]?.array ?? []
-        let isOfModes = { (option: ACPValue) in option["category"]?.string == "mode" || option["id"]?.string == "mode" }
+        let isOfModes = { (option: JSONValue) in option["category"]?.string == "mode" || option["id"]?.string == "mode"
+        }
         if let option = options.first(where: isOfModes), let id = option["id"]?.string,
             let current = option["currentValue"]?.string
         {
@@ -68,7 +69,7 @@ struct ACPModes: Sendable, Hashable {
 }
 
 extension ACPModes.Mode {
-    fileprivate init?(_ value: ACPValue, id: String) {
+    fileprivate init?(_ value: JSONValue, id: String) {
         guard let id = value[id]?.string else { return nil }
         let name = (value["name"]?.string ?? "").oneLine(atMost: 100)
         self.init(id: id, name: name.isEmpty ? id.oneLine(atMost: 100) : name)
@@ -120,7 +121,7 @@ enum ACPStopReason: Sendable, Hashable {
     /// One that this version does not know.
     case other(String)
 
-    init(_ value: ACPValue) {
+    init(_ value: JSONValue) {
         switch value["stopReason"]?.string {
         case "end_turn", nil: self = .endTurn
         case "max_tokens": self = .maxTokens

@@ -117,11 +117,11 @@ final class ACPTurn: Sendable {
     ///   - answer: Puts a question.
     ///   - decide: Takes the answer to the agent.
     func run(
-        prompt: @escaping @Sendable () async throws -> ACPValue,
+        prompt: @escaping @Sendable () async throws -> JSONValue,
         ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
         decide: @escaping @Sendable (Int, AgentDecision) -> Void
     ) async throws {
-        let answer: ACPValue
+        let answer: JSONValue
         do {
             answer = try await answered(prompt, ask, decide)
         } catch {
@@ -135,11 +135,11 @@ final class ACPTurn: Sendable {
     }
 
     private func answered(
-        _ prompt: @escaping @Sendable () async throws -> ACPValue,
+        _ prompt: @escaping @Sendable () async throws -> JSONValue,
         _ ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
         _ decide: @escaping @Sendable (Int, AgentDecision) -> Void
-    ) async throws -> ACPValue {
-        try await withThrowingTaskGroup(of: ACPValue?.self) { group in
+    ) async throws -> JSONValue {
+        try await withThrowingTaskGroup(of: JSONValue?.self) { group in
             group.addTask { [self] in
                 defer { source.finish() }
                 return try await prompt()
@@ -153,7 +153,7 @@ final class ACPTurn: Sendable {
                 }
                 return nil
             }
-            var answer: ACPValue = .null
+            var answer: JSONValue = .null
             while let result = try await group.next() { answer = result ?? answer }
             return answer
         }

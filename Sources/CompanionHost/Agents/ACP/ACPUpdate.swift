@@ -21,7 +21,7 @@ enum ACPUpdate: Sendable, Hashable {
     /// Bytes of an id of a tool.
     fileprivate static let maximumID = 256
 
-    init(_ value: ACPValue) {
+    init(_ value: JSONValue) {
         let kind = value["sessionUpdate"]?.string ?? ""
         let content = value["content"].map(ACPContent.init) ?? .none
         self =
@@ -49,7 +49,7 @@ enum ACPContent: Sendable, Hashable {
     case link(name: String, uri: String)
     case none
 
-    init(_ value: ACPValue) {
+    init(_ value: JSONValue) {
         switch value["type"]?.string {
         case "text": self = .text(value["text"]?.string ?? "")
         case "image", "audio":
@@ -99,14 +99,14 @@ struct ACPToolCall: Sendable, Hashable {
     /// The text of its content.
     var output: String?
     /// Content of kinds that this version does not know.
-    var others: [ACPValue]?
+    var others: [JSONValue]?
     /// The ids of the agent's terminals that it writes to.
     var terminals: [String]?
     /// What it gave to the agent's model: a text or anything else.
-    var rawOutput: ACPValue?
-    var input: ACPValue?
+    var rawOutput: JSONValue?
+    var input: JSONValue?
 
-    init?(_ value: ACPValue) {
+    init?(_ value: JSONValue) {
         guard let id = value["toolCallId"]?.string, id.utf8.count <= ACPUpdate.maximumID else { return nil }
         self.id = id
         begins = value["sessionUpdate"]?.string == "tool_call"
@@ -151,7 +151,7 @@ struct ACPToolCall: Sendable, Hashable {
 }
 
 extension AgentPlanStep {
-    fileprivate init?(_ value: ACPValue) {
+    fileprivate init?(_ value: JSONValue) {
         guard let text = value["content"]?.string else { return nil }
         self.init(
             text: text.oneLine(atMost: 200),
@@ -183,7 +183,7 @@ struct ACPQuestion: Sendable, Hashable {
     static let nameLength = 200
 
     /// nil for one that lacks something, or has too many options or ids that are too long.
-    init?(key: Int, _ value: ACPValue) {
+    init?(key: Int, _ value: JSONValue) {
         guard let session = value["sessionId"]?.string, let call = value["toolCall"].flatMap(ACPToolCall.init) else {
             return nil
         }

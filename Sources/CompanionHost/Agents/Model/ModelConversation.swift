@@ -70,7 +70,7 @@ struct ModelConversation: Sendable {
     func request() throws(AgentError) -> ProviderPrompt {
         var exchange = exchange
         let schemas = tools.reduce(0) {
-            $0 + Self.tokens($1.name) + Self.tokens($1.description) + $1.parameters.canonical.count / 4 + Self.overhead
+            $0 + Self.tokens($1.name) + Self.tokens($1.description) + $1.parameters.json.count / 4 + Self.overhead
         }
         var room = budget - Self.tokens(system) - Self.tokens(prompt) - 2 * Self.overhead - schemas
         guard room >= 0 else { throw tooLong }

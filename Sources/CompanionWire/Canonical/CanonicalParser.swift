@@ -1,7 +1,8 @@
-/// Reads the JSON of ``JSONValue``, and nothing more lenient: what two readers could understand differently is refused.
-struct JSONValueParser {
-    private let bytes: [UInt8]
-    private var position = 0
+/// Reads the JSON of ``CanonicalJSON``, and nothing more lenient: it refuses whatever two readers could understand
+/// differently.
+struct CanonicalParser: JSONCursor {
+    let bytes: [UInt8]
+    var position = 0
     private var depth = 0
 
     init(_ bytes: [UInt8]) {
@@ -20,19 +21,6 @@ struct JSONValueParser {
         JSONValueError(code, message, offset: position)
     }
 
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipBlanks() {
-        while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
-    }
-
-    /// Steps over a byte if it comes next.
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard next == byte else { return false }
-        position += 1
-        return true
-    }
-
     private mutating func value() throws(JSONValueError) -> JSONValue {
         skipBlanks()
         guard let byte = next else { throw error(.syntax, "the JSON ends too early") }
@@ -49,18 +37,14 @@ struct JSONValueParser {
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONValueError) -> JSONValue {
-        let end = position + word.utf8CodeUnitCount
-        guard end <= bytes.count, bytes[position..<end].elementsEqual(word.description.utf8) else {
-            throw error(.syntax, "no JSON value starts like this")
-        }
-        position = end
+        guard take(word: word) else { throw error(.syntax, "no JSON value starts like this") }
         return value
     }
 
     private mutating func nested(
-        _ body: (inout JSONValueParser) throws(JSONValueError) -> JSONValue
+        _ body: (inout CanonicalParser) throws(JSONValueError) -> JSONValue
     ) throws(JSONValueError) -> JSONValue {
-        guard depth < JSONValue.maximumDepth else { throw error(.depth, "the JSON is nested too deeply") }
+        guard depth < CanonicalJSON.maximumDepth else { throw error(.depth, "the JSON is nested too deeply") }
         depth += 1
         position += 1
         let value = try body(&self)
@@ -114,13 +98,13 @@ struct JSONValueParser {
         }
         guard
             let value = Int64(String(decoding: bytes[start..<position], as: UTF8.self)),
-            JSONValue.integerRange.contains(value)
+            CanonicalJSON.integerRange.contains(value)
         else { throw JSONValueError(.number, "an integer is beyond 2^53 - 1", offset: start) }
         return value
     }
 }
 
-extension JSONValueParser {
+extension CanonicalParser {
     /// A string whose opening quotation mark comes next.
     private mutating func string() throws(JSONValueError) -> String {
         let start = position
@@ -145,19 +129,16 @@ extension JSONValueParser {
     private mutating func escape(into text: inout [UInt8]) throws(JSONValueError) {
         guard let byte = next else { throw error(.syntax, "a string does not end") }
         position += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"): text.append(contentsOf: String(try escapedScalar()).utf8)
-        default: throw error(.syntax, "an escape is unknown")
+        if byte == UInt8(ascii: "u") {
+            text.append(contentsOf: String(try escapedScalar()).utf8)
+        } else if let escaped = Self.byte(ofEscape: byte) {
+            text.append(escaped)
+        } else {
+            throw error(.syntax, "an escape is unknown")
         }
     }
 
-    /// What the four digits of a `\u` stand for, or those of two where the first is a high surrogate.
+    /// The scalar for the four digits of a `\u`, or for those of two where the first is a high surrogate.
     private mutating func escapedScalar() throws(JSONValueError) -> Unicode.Scalar {
         let unit = try hexUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
@@ -165,23 +146,15 @@ extension JSONValueParser {
             throw error(.text, "half of a surrogate pair stands alone")
         }
         let low = try hexUnit()
-        guard
-            (0xDC00...0xDFFF).contains(low),
-            let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
-        else { throw error(.text, "half of a surrogate pair stands alone") }
+        guard let scalar = Self.scalar(high: unit, low: low) else {
+            throw error(.text, "half of a surrogate pair stands alone")
+        }
         return scalar
     }
 
     private mutating func hexUnit() throws(JSONValueError) -> UInt16 {
         guard position + 4 <= bytes.count else { throw error(.syntax, "a string does not end") }
-        var unit: UInt16 = 0
-        for byte in bytes[position..<(position + 4)] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw error(.syntax, "an escape is malformed")
-            }
-            unit = unit << 4 | UInt16(digit)
-        }
-        position += 4
+        guard let unit = takeHexUnit() else { throw error(.syntax, "an escape is malformed") }
         return unit
     }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Reads the JSON of ``LenientJSON`` from the front of bytes, which have to outlive it.
-struct LenientJSONParser {
-    private let bytes: UnsafeRawBufferPointer
-    private(set) var position: Int
+/// Reads JSON leniently from the front of bytes, which have to outlive it.
+struct LenientParser: JSONCursor {
+    let bytes: UnsafeRawBufferPointer
+    var position: Int
     private var depth = 0
-    /// Why nothing was read: more than ``LenientJSON/maximumDepth`` values in each other.
+    /// Whether nothing was read because more than ``JSONValue/maximumLenientDepth`` values are in each other.
     private(set) var isTooDeep = false
 
     init(_ bytes: UnsafeRawBufferPointer, from position: Int = 0) {
@@ -22,25 +22,25 @@ struct LenientJSONParser {
     }
 
     /// The next value; nil where there is none.
-    mutating func value() -> LenientJSON? {
+    mutating func value() -> JSONValue? {
         skipBlanks()
         guard let byte = next else { return nil }
         switch byte {
         case UInt8(ascii: "{"): return nested { $0.object() }
         case UInt8(ascii: "["): return nested { $0.array() }
-        case UInt8(ascii: "\""): return string().map(LenientJSON.string)
-        case UInt8(ascii: "t"): return word("true") ? .bool(true) : nil
-        case UInt8(ascii: "f"): return word("false") ? .bool(false) : nil
-        case UInt8(ascii: "n"): return word("null") ? .null : nil
-        case UInt8(ascii: "N"): return word("NaN") ? .null : nil
-        case UInt8(ascii: "I"): return word("Infinity") ? .null : nil
-        case UInt8(ascii: "-"): return word("-Infinity") ? .null : number()
+        case UInt8(ascii: "\""): return string().map(JSONValue.string)
+        case UInt8(ascii: "t"): return take(word: "true") ? .bool(true) : nil
+        case UInt8(ascii: "f"): return take(word: "false") ? .bool(false) : nil
+        case UInt8(ascii: "n"): return take(word: "null") ? .null : nil
+        case UInt8(ascii: "N"): return take(word: "NaN") ? .null : nil
+        case UInt8(ascii: "I"): return take(word: "Infinity") ? .null : nil
+        case UInt8(ascii: "-"): return take(word: "-Infinity") ? .null : number()
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
         default: return nil
         }
     }
 
-    /// The place of a byte at or behind another place.
+    /// The index of the first such byte from an index on; nil if there is none.
     static func find(_ byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         guard start < bytes.count, let base = bytes.baseAddress,
             let found = memchr(base + start, Int32(byte), bytes.count - start)
@@ -48,28 +48,8 @@ struct LenientJSONParser {
         return UnsafeRawPointer(found) - base
     }
 
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    private mutating func skipBlanks() {
-        while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
-    }
-
-    /// Steps over a byte if it comes next.
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard next == byte else { return false }
-        position += 1
-        return true
-    }
-
-    private mutating func word(_ word: StaticString) -> Bool {
-        let end = position + word.utf8CodeUnitCount
-        guard end <= bytes.count, bytes[position..<end].elementsEqual(word.description.utf8) else { return false }
-        position = end
-        return true
-    }
-
-    private mutating func nested(_ body: (inout LenientJSONParser) -> LenientJSON?) -> LenientJSON? {
-        guard depth < LenientJSON.maximumDepth else {
+    private mutating func nested(_ body: (inout LenientParser) -> JSONValue?) -> JSONValue? {
+        guard depth < JSONValue.maximumLenientDepth else {
             isTooDeep = true
             return nil
         }
@@ -79,8 +59,8 @@ struct LenientJSONParser {
         return body(&self)
     }
 
-    private mutating func array() -> LenientJSON? {
-        var elements: [LenientJSON] = []
+    private mutating func array() -> JSONValue? {
+        var elements: [JSONValue] = []
         skipBlanks()
         if take(UInt8(ascii: "]")) { return .array(elements) }
         while let value = value() {
@@ -92,8 +72,8 @@ struct LenientJSONParser {
         return nil
     }
 
-    private mutating func object() -> LenientJSON? {
-        var members: [String: LenientJSON] = [:]
+    private mutating func object() -> JSONValue? {
+        var members: [String: JSONValue] = [:]
         skipBlanks()
         if take(UInt8(ascii: "}")) { return .object(members) }
         while true {
@@ -108,7 +88,7 @@ struct LenientJSONParser {
         }
     }
 
-    private mutating func number() -> LenientJSON? {
+    private mutating func number() -> JSONValue? {
         let start = position
         var isWhole = true
         scan: while let byte = next {
@@ -126,7 +106,7 @@ struct LenientJSONParser {
     }
 }
 
-extension LenientJSONParser {
+extension LenientParser {
     /// A string whose opening quotation mark comes next.
     private mutating func string() -> String? {
         position += 1
@@ -160,44 +140,27 @@ extension LenientJSONParser {
     private mutating func readEscape(into text: inout [UInt8]) -> Bool {
         guard let byte = next else { return false }
         position += 1
-        switch byte {
-        case UInt8(ascii: "b"): text.append(0x08)
-        case UInt8(ascii: "f"): text.append(0x0C)
-        case UInt8(ascii: "n"): text.append(0x0A)
-        case UInt8(ascii: "r"): text.append(0x0D)
-        case UInt8(ascii: "t"): text.append(0x09)
-        case UInt8(ascii: "u"):
+        if byte == UInt8(ascii: "u") {
             guard let scalar = escapedScalar() else { return false }
             text += String(scalar).utf8
-        // Besides `"`, `\` and `/`: escapes that JSON does not have stand for the character itself.
-        default: text.append(byte)
+        } else {
+            // Escapes that JSON does not have stand for the character itself.
+            text.append(Self.byte(ofEscape: byte) ?? byte)
         }
         return true
     }
 
     /// The scalar for the digits of a `\u`, or of two; U+FFFD for half a character.
     private mutating func escapedScalar() -> Unicode.Scalar? {
-        guard let unit = hexUnit() else { return nil }
+        guard let unit = takeHexUnit() else { return nil }
         if let scalar = Unicode.Scalar(unit) { return scalar }
         let afterFirst = position
-        guard unit < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")), let low = hexUnit(),
-            (0xDC00...0xDFFF).contains(low),
-            let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) - 0xD800) << 10 + (UInt32(low) - 0xDC00))
+        guard unit < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")), let low = takeHexUnit(),
+            let scalar = Self.scalar(high: unit, low: low)
         else {
             position = afterFirst
             return "\u{FFFD}"
         }
         return scalar
-    }
-
-    private mutating func hexUnit() -> UInt16? {
-        guard position + 4 <= bytes.count else { return nil }
-        var unit: UInt16 = 0
-        for byte in bytes[position..<(position + 4)] {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            unit = unit << 4 | UInt16(digit)
-        }
-        position += 4
-        return unit
     }
 }

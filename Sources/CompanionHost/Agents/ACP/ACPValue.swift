@@ -1,4 +1,0 @@
-import CompanionWire
-
-/// JSON of an agent: any JSON, read leniently. A member that is missing or of another type is nil.
-typealias ACPValue = LenientJSON

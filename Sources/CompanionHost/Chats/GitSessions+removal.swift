@@ -223,7 +223,7 @@ extension GitSessions {
         if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
             if await isUsed(session) {
-                guard record == nil else { throw GitError(.changing, "Somebody has worked in it") }
+                guard record == nil else { throw GitError(.changing, "There is new work in it") }
                 session.problem = "The host ended while the session began"
                 return try await table.keep(session)
             }

@@ -37,7 +37,7 @@ package enum Advice: String, Sendable, CaseIterable {
         inet filter input udp dport 5353 accept; insert rule inet filter input tcp dport 7878-7879 accept'
         """
     case findFilter = """
-        Allow UDP port 5353 in this machine's firewall: the check firewall names it, and the command
+        Allow UDP port 5353 in this machine's firewall: the firewall line of pairtool doctor has the command
         """
     case passMulticast = """
         See that the network passes multicast (guest networks and Wi-Fi isolation do not), or name the host \

@@ -15,9 +15,13 @@ struct LiveClient: Sendable {
     let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
 
     /// Connects and runs a body.
+    ///
+    /// - Parameter answersPings: Whether pings get their pongs, whatever the body does meanwhile. The host ends a
+    ///   connection that answers none, which a slow machine would take for a fault. Default: they do.
     static func with<Result: Sendable>(
         _ host: TestHost,
         token: String?,
+        answersPings: Bool = true,
         _ body: @escaping @Sendable (LiveClient) async throws -> Result
     ) async throws -> Result {
         guard let channel = try await connect(host, token: token) else {
@@ -29,7 +33,18 @@ struct LiveClient: Sendable {
                 group.addTask {
                     defer { source.finish() }
                     do {
-                        for try await frame in inbound { source.yield(frame) }
+                        for try await frame in inbound {
+                            source.yield(frame)
+                            guard answersPings, frame.opcode == .ping else { continue }
+                            let pong = WebSocketFrame(
+                                fin: true,
+                                opcode: .pong,
+                                maskKey: .random(),
+                                data: frame.data
+                            )
+                            // What the host has sent before the end is still to be read.
+                            try? await outbound.write(pong)
+                        }
                     } catch {}
                 }
                 defer { group.cancelAll() }
@@ -110,13 +125,19 @@ struct LiveClient: Sendable {
         return nil
     }
 
-    /// The next event; pings are passed over.
+    /// The next event; other frames are passed over.
     func event() async throws -> LiveEvent {
+        var end = "no close frame"
         while let frame = await frame() {
+            if frame.opcode == .connectionClose {
+                var data = frame.data
+                let code = data.readWebSocketErrorCode().map { "\($0)" } ?? "no code"
+                end = "\(code) \(String(buffer: data))"
+            }
             guard frame.opcode == .text else { continue }
             return try CompanionJSON.decoder().decode(LiveEvent.self, from: Data(frame.data.readableBytesView))
         }
-        throw TestFailure("the connection ended")
+        throw TestFailure("the connection ended: \(end)")
     }
 
     /// The first event of a kind.

@@ -13,7 +13,8 @@ struct LiveSocket: Sendable {
 
     /// Bytes that a frame of a client may have: it has nothing to say but control frames.
     static let maximumFrameSize = 4 << 10
-    /// Between two pings; a client that is silent for two of them is gone.
+    /// Seconds between two pings. A client that has shown no sign of life since two of them is gone, after three
+    /// intervals at the earliest: until the first ping it has nothing to answer.
     static let pingInterval: Double = 20
 
     /// Why a connection ends.
@@ -137,7 +138,8 @@ struct LiveSocket: Sendable {
         _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
         signs: NIOLockedValueBox<Int>
     ) async -> Ending {
-        var seen = 0
+        // Unknown until the client was asked for the first time.
+        var seen: Int?
         var silent = 0
         while true {
             let next = clock.now().addingTimeInterval(Self.pingInterval)

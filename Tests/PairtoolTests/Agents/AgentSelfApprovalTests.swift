@@ -73,37 +73,38 @@ import Testing
     @Test("What an agent has left behind, without its environment, is an agent's at the next host as well")
     func leftBehind() async throws {
         try await withAgent { arguments, host, user in
-            let (go, said) = (host.directory + "/go", host.directory + "/said")
+            let begun = try await host.pipe("begun")
+            let go = try await host.pipe("go")
+            let said = try await host.pipe("said")
             try await withDoomedHost(host, arguments) { events, _ in
                 try await user.pair(try await events.payload.text)
-                // It leaves its session, its parent and its environment, and waits for the next host.
+                // It leaves its session, its parent and its environment, and waits for the next host. Its time is
+                // limited: if the test ends before that, nobody writes to its pipe.
                 let attempts = [
-                    Self.command(user, "approvals", "approve", "$(cat \(go))"),
-                    Self.command(host, "host", "approvals", "approve", "$(cat \(go))"),
+                    Self.command(user, "approvals", "approve", "$id"),
+                    Self.command(host, "host", "approvals", "approve", "$id"),
                     Self.command(host, "host", "rules", "add", "allow", "--kind", "execute"),
                 ]
                 let script = """
-                    echo $$ >\(said).id
-                    while ! [ -s \(go) ]; do sleep 0.05; done
-                    (\(attempts.joined(separator: "; "))) >\(said).new
-                    mv \(said).new \(said)
+                    echo begun >\(begun)
+                    read -r id <\(go)
+                    (\(attempts.joined(separator: "; "))) >\(said)
                     """
                 let file = try host.file("left", Array(script.utf8))
-                let leave = "env -i PATH=$PATH setsid -f sh \(file) </dev/null >/dev/null 2>&1; echo left"
+                let leave = "env -i PATH=$PATH setsid -f timeout 290 sh \(file) </dev/null >/dev/null 2>&1; echo left"
                 #expect(
                     try await user.spawn(["send", "--new", "shell \(leave)"], environment: Self.here).out.contains(
                         "left"
                     )
                 )
-                try await Self.wait(for: said + ".id")
+                #expect(try await host.shell("cat '\(begun)'").out == "begun\n")
             }
             try await withRunningHost(host, arguments) { events in
                 async let sent = user.spawn(["send", "--new", "ask", "--json"], environment: Self.here)
                 let id = try await Self.question(events)
-                _ = try host.file("go.new", Array(id.utf8))
-                try FileManager.default.moveItem(atPath: go + ".new", toPath: go)
-                try await Self.wait(for: said)
-                let text = try String(contentsOfFile: said, encoding: .utf8)
+                #expect(try await host.shell("echo '\(id)' >'\(go)'").status == 0)
+                // It ends when all attempts have.
+                let text = try await host.shell("cat '\(said)'").out
                 #expect(text.components(separatedBy: Self.refusal).count == 4, "\(text)")
                 #expect(try await Self.refused(host) == ["approval.decide", "answer", "rule.add"])
                 let own = try await user.spawn(["approvals", "approve", id], environment: Self.here)
@@ -111,11 +112,6 @@ import Testing
                 #expect(try await sent.json.last?["answer"] == .text("chosen: y"))
             }
         }
-    }
-
-    /// Waits for a file that another process makes.
-    private static func wait(for file: String) async throws {
-        while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     @Test(

@@ -2,6 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import Glibc
 import Identity
+import LocalState
 package import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
@@ -290,6 +291,8 @@ package final class CompanionBridgeServer: Service {
         }
         // Before a turn can begin another worktree.
         await administration.places.sessions.finishInterrupted(within: .seconds(10))
+        // After that, which waits for the git of a host that was killed.
+        _ = try? await BlockingCall.run { GitViewDirectory.removeLeft(in: GitViewDirectory.parent) }
         let listener = HostListener(
             port: configuration.port,
             tlsPort: configuration.tlsPort,

@@ -38,7 +38,7 @@ extension CrashTests {
         try await PairtoolTests.withDoomedHost(
             host,
             ["--project", host.directory + "/garden", "--worktree", "--agent-command", "sh"],
-            environment: ["PATH": host.directory + "/bin:/usr/bin:/bin"]
+            environment: ["PATH": host.directory + "/bin:/usr/bin:/bin", "TMPDIR": host.directory + "/tmp"]
         ) { events, _ in
             _ = try await events.ports
             return try await body(events)
@@ -51,7 +51,7 @@ extension CrashTests {
         _ = try host.file("bin/git", Array(Self.git(host.directory).utf8))
         let made = try await host.shell(
             """
-            chmod 755 bin/git; cd garden; git init -q -b main .; git add .
+            mkdir tmp; chmod 755 bin/git; cd garden; git init -q -b main .; git add .
             git -c user.name=Ada -c user.email=ada@example.org commit -qm one
             """
         )
@@ -69,6 +69,11 @@ extension CrashTests {
     private func disarm(_ host: Sandbox) async throws -> Bool {
         // One that is killed at the last run of git may have ended before.
         try await host.shell("rm armed").status == 0
+    }
+
+    /// The temporary directories of what git is shown, a name a line.
+    private func views(_ host: Sandbox) async throws -> String {
+        try await host.shell("ls tmp | grep '^pairtool-git-'").out
     }
 
     /// Sends a prompt, and waits for its answer or for the end of the host.
@@ -116,15 +121,19 @@ extension CrashTests {
         try await withProject { host, user in
             try await prepare(host, user)
             var kept: String?
+            var hasLeftViews = false
             for number in 1...99 {
                 let isDone = try await withWorktreeHost(host) { events in
                     try await expectAllKnown(host, "killed \(moment) run \(number - 1)")
+                    // A git that goes on needs what it was shown.
+                    if moment != .during { #expect(try await views(host) == "") }
                     try await arm(host, number, moment)
                     try await ask(user, events)
                     return try await disarm(host)
                 }
                 if isDone { break }
                 #expect(number < 99)
+                if try await views(host) != "" { hasLeftViews = true }
                 // Once, somebody works in what is left, as soon as it is whole.
                 if kept == nil {
                     let entry = try await host.shell("cd garden/.git/worktrees && ls -d */index | tail -n 1")
@@ -136,6 +145,7 @@ extension CrashTests {
             }
             let chats = try await withWorktreeHost(host) { _ in try await expectAllKnown(host, "at the end") }
             #expect(chats.contains { $0.hasPrefix(kept ?? "-") } && chats.count >= 2, "\(chats)")
+            #expect(hasLeftViews, "hosts that were killed left what git was shown")
             let mine = try await host.shell("cat garden-worktrees/*/mine")
             #expect(mine.out == "mine\n")
         }

@@ -49,12 +49,7 @@ struct GitView: Sendable {
     }
 
     private static func make(of directory: GitDirectory, with settings: GitSettings) throws -> String {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/pairtool-git-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw GitError(.unreadable, "No directory can be made in \(parent): \(PrivateFile.systemMessage())")
-        }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let path = try GitViewDirectory.make()
         do {
             try check(directory)
             try write(Array(configuration(settings).utf8), to: path + "/config")

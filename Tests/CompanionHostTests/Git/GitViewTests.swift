@@ -124,6 +124,47 @@ struct GitViewTests {
         }
     }
 
+    @Test("What git was shown by a host that has been killed is removed, and nothing that may be in use")
+    func leftBehind() async throws {
+        typealias Maker = GitViewDirectory.Maker
+        let own = Maker.own
+        #expect(own.process == getpid() && own.startedAt > 0 && own.namespace > 0)
+        #expect(Maker(name: own.start + "Ab12Cd") == own)
+        // Its number may be another process's by now, which began later.
+        let ended = try await Subprocess.run(.name("true"), output: .discarded).processIdentifier.value
+        let gone = Maker(process: ended, startedAt: 1, namespace: own.namespace)
+        let earlier = Maker(process: own.process, startedAt: own.startedAt - 1, namespace: own.namespace)
+        let elsewhere = Maker(process: ended, startedAt: 1, namespace: own.namespace + 1)
+        try await withTemporaryDirectory { directory in
+            let kept = [own.start + "aaaaaa", elsewhere.start + "aaaaaa", "pairtool-git-aaaaaa", "other"]
+            let left = [gone.start + "aaaaaa", gone.start + "bbbbbb", earlier.start + "aaaaaa"]
+            for name in kept + left { try write("x\n", to: "\(directory)/\(name)/config") }
+            try link("\(directory)/other", at: "\(directory)/\(left[0])/refs")
+            // A link and a file of that name are no directories of a host's.
+            try link("\(directory)/other", at: "\(directory)/\(gone.start)cccccc")
+            try write("x\n", to: "\(directory)/\(gone.start)dddddd")
+            // A git that a killed host has started uses the second one, until its input ends.
+            let outcome = try await Subprocess.run(
+                .name("sh"),
+                arguments: ["-c", "echo; read -r line"],
+                environment: .inherit.updating(["GIT_COMMON_DIR": "\(directory)/\(left[1])"]),
+                input: .inputWriter,
+                output: .sequence,
+                error: .discarded
+            ) { process in
+                for try await _ in process.standardOutput.strings() { break }
+                GitViewDirectory.removeLeft(in: directory)
+                try await process.standardInputWriter.finish()
+            }
+            #expect(outcome.terminationStatus == .exited(1), "its input has ended")
+            let links = ["cccccc", "dddddd"].map { gone.start + $0 }
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links + [left[1]]))
+            GitViewDirectory.removeLeft(in: directory)
+            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links))
+            #expect(FileManager.default.fileExists(atPath: directory + "/other/config"), "links were not followed")
+        }
+    }
+
     @Test(
         "What git would wait for is named at once, and nothing is read past it",
         arguments: [

@@ -59,12 +59,13 @@ extension GitSessions {
                 throw HostError(.requestInvalid, "The chat has no working tree of its own: nothing is removed")
             }
             let limits = isForced ? RemovalLimits.forced : .usual
-            var place = try await look(at: known, of: session, within: limits.look)
+            let found = try await look(at: known, of: session, within: limits.look)
+            var place = found.place
             if !isForced { try Self.refuseLoss(place, of: session) }
             try await table.begin(UnfinishedWorktree(session, isRemoval: true))
             let removal: Removal
             do {
-                removal = try await removeFromDisk(session, within: limits)
+                removal = try await removeFromDisk(session, within: limits, tip: found.tip)
             } catch {
                 try await table.finish(session.directory)
                 guard let text = GitError.text(of: error) else { throw error }
@@ -105,11 +106,15 @@ extension GitSessions {
 
     /// Removes the directory of a working tree, what git keeps of it, its branch, and what the host keeps of it.
     ///
-    /// - Parameter isNew: Whether no agent has worked in it: then only what the host has made is removed.
+    /// - Parameters:
+    ///   - tip: Where the branch was when it was looked at: one that has moved on since stays. nil for one that goes
+    ///     wherever it is.
+    ///   - isNew: Whether no agent has worked in it: then only what the host has made is removed.
     /// - Throws: ``GitError`` if something cannot be removed.
     func removeFromDisk(
         _ session: GitSessionRecord,
         within limits: RemovalLimits,
+        tip: String? = nil,
         isNew: Bool = false
     ) async throws -> Removal {
         let outcome = try await abandoning(after: limits.files + .milliseconds(300)) {
@@ -120,7 +125,8 @@ extension GitSessions {
             removal.problem = "\(session.directory) is behind a symbolic link now: nothing there was removed"
         }
         await forgetKept(of: session)
-        guard let problem = await deleteBranch(of: session, within: limits.branch, isNew: isNew) else { return removal }
+        let expected = isNew ? session.baseCommit ?? "" : tip
+        guard let problem = await deleteBranch(of: session, at: expected, within: limits.branch) else { return removal }
         removal.problem = [removal.problem, problem].compactMap(\.self).joined(separator: ". ")
         return removal
     }
@@ -150,23 +156,27 @@ extension GitSessions {
         }
     }
 
-    /// - Parameter isNew: Whether the branch is only deleted if it is where the host has made it.
+    /// Deletes the branch of a session, unless a working tree has it checked out.
+    ///
+    /// `git branch -D` would delete commits that came after the look: git compares the old value under the reference's lock
+    /// (git-update-ref(1)).
+    ///
+    /// - Parameter expected: Where it has to be; nil for anywhere.
     /// - Returns: Why it was kept, for people; nil if it is gone.
-    private func deleteBranch(of session: GitSessionRecord, within time: Duration, isNew: Bool) async -> String? {
+    private func deleteBranch(
+        of session: GitSessionRecord,
+        at expected: String?,
+        within time: Duration
+    ) async -> String? {
         guard let branch = session.worktreeBranch else { return nil }
         do {
-            let found = try await GitProgram.run(
-                ["show-ref", "--verify", "--quiet", "refs/heads/\(branch)"],
-                in: session.repository,
-                within: time
-            )
-            // Any other failure is about the repository.
-            if case .exited(1) = found.status { return nil }
-            guard found.isSuccess else { throw GitError(.unreadable, found.error) }
+            let found = try await GitBranch.find(branch, in: session.repository, findsUse: true, within: time)
+            guard let found else { return nil }
+            guard !found.isInUse else { throw GitError(.changing, "another working tree has it checked out") }
+            let tip = expected ?? found.tip
+            guard tip.isSame(as: found.tip) else { throw GitError(.changing, "it has new commits") }
             let deleted = try await GitProgram.run(
-                isNew
-                    ? ["update-ref", "--no-deref", "-d", "refs/heads/\(branch)", session.baseCommit ?? ""]
-                    : ["branch", "--quiet", "-D", "--", branch],
+                ["update-ref", "--no-deref", "-d", "refs/heads/\(branch)", tip],
                 in: session.repository,
                 within: time
             )
@@ -220,6 +230,7 @@ extension GitSessions {
         var session = worktree.session
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
+        var look: WorktreeLook?
         if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
             if await isUsed(session) {
@@ -227,26 +238,28 @@ extension GitSessions {
                 session.problem = "The host ended while the session began"
                 return try await table.keep(session)
             }
-        } else if isListed, await hasWork(session) {
+        } else if isListed {
+            look = await lookIfThere(session)
             // Nobody was told that it is gone, and somebody has gone on in it.
-            return try await table.finish(session.directory)
+            if look?.unsaved.isEmpty == false { return try await table.finish(session.directory) }
         }
-        let removal = try await removeFromDisk(session, within: .usual, isNew: !worktree.isRemoval)
+        let isNew = !worktree.isRemoval
+        let removal = try await removeFromDisk(session, within: .usual, tip: look?.tip, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if worktree.isRemoval, isListed { try await table.forget(chat: session.chat) }
         try await table.finish(session.directory)
     }
 
-    /// Whether a working tree that was to be removed stands, and has work that would be lost.
-    private func hasWork(_ session: GitSessionRecord) async -> Bool {
-        guard FileStatus(session.directory, followingLinks: false) != nil else { return false }
-        return (try? await unsaved(session)).map { !$0.isEmpty } ?? false
+    /// Looks at a working tree that was to be removed; nil if it is gone, or cannot be looked at.
+    private func lookIfThere(_ session: GitSessionRecord) async -> WorktreeLook? {
+        guard FileStatus(session.directory, followingLinks: false) != nil else { return nil }
+        return try? await unsaved(session)
     }
 
     /// Whether a working tree that no session came to use has work in it all the same.
     private func isUsed(_ session: GitSessionRecord) async -> Bool {
         guard WorktreeEntry(of: session)?.hasIndex == true else { return false }
-        return (try? await unsaved(session))?.isEmpty != true
+        return (try? await unsaved(session))?.unsaved.isEmpty != true
     }
 
     /// Waits until the git of a host that has been killed has made a working tree, or has failed to.

@@ -2,11 +2,18 @@ import CompanionWire
 import FoundationEssentials
 import LocalState
 
+/// What a look at a working tree found.
+struct WorktreeLook: Sendable {
+    var unsaved: AgentPlace.Unsaved
+    /// The commit at the end of its branch; nil if there was no such branch. Later commits were not looked at.
+    var tip: String?
+}
+
 extension GitSessions {
     /// What would be lost with a working tree: files that are not as in a commit, commits that no other reference leads to,
     /// and what else only its git directory holds, such as a rebase that has not ended. Files that are ignored now, and
     /// were when the session began, do not count. A submodule that has been filled counts.
-    func unsaved(_ session: GitSessionRecord) async throws -> AgentPlace.Unsaved {
+    func unsaved(_ session: GitSessionRecord) async throws -> WorktreeLook {
         let isThere = FileStatus(session.directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {
             let entry = WorktreeEntry(of: session)
@@ -29,8 +36,10 @@ extension GitSessions {
             try entry?.content(digits: repository.digits) ?? WorktreeEntry.Content()
         }
         tips.formUnion(content.objects)
+        var tip: String?
         if let branch = session.worktreeBranch {
-            if try await Self.hasBranch(branch, in: repository.root) { tips.insert("refs/heads/\(branch)") }
+            tip = try await GitBranch.find(branch, in: repository.root)?.tip
+            if let tip { tips.insert(tip) }
             // It goes with the branch.
             let log = "\(repository.common)/logs/refs/heads/\(branch)"
             let text = try await BlockingCall.run {
@@ -42,11 +51,12 @@ extension GitSessions {
             }
             tips.formUnion(WorktreeEntry.objects(in: text, digits: repository.digits))
         }
-        return AgentPlace.Unsaved(
+        let unsaved = AgentPlace.Unsaved(
             files: files.count,
             commits: try await countCommits(tips, without: session.worktreeBranch, in: repository),
             unfinished: content.unfinished.sorted().map { GitPath($0.utf8).text }
         )
+        return WorktreeLook(unsaved: unsaved, tip: tip)
     }
 
     private func changedFiles(

@@ -156,7 +156,7 @@ extension GitSessions {
     /// - Throws: ``HostError`` with `request.not_found`.
     func place(ofChat chat: String, in catalog: ProjectCatalog?) async throws -> AgentPlace {
         let (session, place) = try await session(ofChat: chat, in: catalog)
-        return try await look(at: place, of: session)
+        return try await look(at: place, of: session).place
     }
 
     /// - Throws: ``HostError`` with `request.not_found`.
@@ -173,29 +173,30 @@ extension GitSessions {
     /// Finds out what would be lost with a working tree.
     ///
     /// - Parameter limit: How long that may take. Default: as long as git does.
+    /// - Returns: The place with what was found, and where its branch was then; nil if that is not known.
     func look(
         at place: AgentPlace,
         of session: GitSessionRecord,
         within limit: Duration? = nil
-    ) async throws -> AgentPlace {
-        guard place.isWorktree else { return place }
+    ) async throws -> (place: AgentPlace, tip: String?) {
+        guard place.isWorktree else { return (place, nil) }
         var place = place
+        var tip: String?
         do {
             let look = { @Sendable [self] in
                 try await asking.runUnlessCancelled(session.directory) { try await unsaved(session) }
             }
-            if let limit {
-                place.unsaved = try await abandoning(after: limit, look)
-            } else {
-                place.unsaved = try await look()
-            }
+            let found: WorktreeLook? =
+                if let limit { try await abandoning(after: limit, look) } else { try await look() }
+            place.unsaved = found?.unsaved
+            tip = found?.tip
         } catch {
             // Also where the host's own disk is full: the session can still be seen, and removed by force.
             guard let text = Self.reason(of: error) else { throw error }
             logger.notice("working tree not looked at", metadata: .failure(error, ["chat": "\(session.chat)"]))
             place.problem = text
         }
-        return place
+        return (place, tip)
     }
 }
 

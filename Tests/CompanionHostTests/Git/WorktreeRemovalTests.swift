@@ -187,6 +187,33 @@ struct WorktreeRemovalTests {
         }
     }
 
+    @Test("Commits that come to the branch after it was looked at keep it, and so does a working tree that has it")
+    func branchInUse() async throws {
+        try await withSession { session in
+            let record = try #require(try await session.sessions.table.record(ofChat: session.chat))
+            let branch = try #require(record.worktreeBranch)
+            let root = session.repository.root
+            let look = try await session.sessions.unsaved(record)
+            let tip = try #require(look.tip)
+            #expect(try await session.repository.shell("git rev-parse \(branch)") == tip + "\n")
+            #expect(look.unsaved.isEmpty)
+            try await session.shell("git commit -q --allow-empty -m late")
+            let late = try await session.sessions.removeFromDisk(record, within: .usual, tip: tip)
+            #expect(late.isComplete && late.problem == "The branch \(branch) was kept: it has new commits")
+            #expect(FileStatus.isNothing(session.directory))
+            #expect(try await session.repository.shell("git log -1 --format=%s \(branch)") == "late\n")
+            try await session.repository.shell("git symbolic-ref HEAD refs/heads/\(branch)")
+            let found = try #require(try await GitBranch.find(branch, in: root, findsUse: true))
+            #expect(found.isInUse && found.tip != tip)
+            let used = try await session.sessions.removeFromDisk(record, within: .usual, tip: found.tip)
+            #expect(used.problem == "The branch \(branch) was kept: another working tree has it checked out")
+            try await session.repository.shell("git symbolic-ref HEAD refs/heads/main")
+            let removed = try await session.sessions.removeFromDisk(record, within: .usual, tip: found.tip)
+            #expect(removed.isComplete && removed.problem == nil)
+            #expect(try await GitBranch.find(branch, in: root) == nil)
+        }
+    }
+
     @Test("One that was moved with git stays where it is now")
     func moved() async throws {
         try await withSession { session in

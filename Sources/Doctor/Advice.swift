@@ -85,6 +85,10 @@ package enum Advice: String, Sendable, CaseIterable {
     case trustPictures = "Scan pictures that you trust, or use a kernel with Landlock (Linux 5.13 or newer)."
     case makeRoom = "Make room on the disk of {DIRECTORY}."
     case makeWritable = "Make it writable for you: ls -ld '{DIRECTORY}'"
+    case showProcesses = """
+        To decide on this machine, let your group see processes: sudo mount -o remount,gid=$(id -g) /proc; a device \
+        on another machine can decide as it is
+        """
     case runAgain = "Run it again. For more details: PAIRTOOL_LOG=debug pairtool doctor"
 
     /// The sentence with its placeholders filled in.

@@ -4,7 +4,7 @@ package enum CheckName: String, Encodable, Sendable, CaseIterable {
     case serviceType = "service-type"
     case host, version
     case signIn = "sign-in"
-    case pairing, clock, files, camera, pictures, disk
+    case pairing, clock, files, camera, pictures, disk, processes
 }
 
 /// How a check went.

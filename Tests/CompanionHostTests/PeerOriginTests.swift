@@ -82,6 +82,17 @@ struct PeerOriginTests {
         #expect(try await origin(of: "closed") == .unknown)
     }
 
+    @Test("A process whose limits cannot be read counts as an agent's if it is there and the same user's")
+    func unreadableLimits() async throws {
+        #expect(InheritedMark.isMarked(nil, below: 100) { true })
+        #expect(!InheritedMark.isMarked(nil, below: 100) { false })
+        #expect(InheritedMark.isMarked(99, below: 100) { false })
+        #expect(!InheritedMark.isMarked(100, below: 100) { true } && !InheritedMark.isMarked(.max, below: .max) { true })
+        #expect(InheritedMark.isOwn(getpid()) && !InheritedMark.isOwn(0) && !InheritedMark.isOwn(pid_t.max))
+        let ended = try await Subprocess.run(.name("true"), output: .discarded).processIdentifier.value
+        #expect(!InheritedMark.isOwn(ended))
+    }
+
     @Test("The limit that marks what a host starts is read as the kernel has it")
     func limit() async throws {
         var limit = rlimit()

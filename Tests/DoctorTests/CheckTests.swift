@@ -81,6 +81,34 @@ import Testing
         #expect(LikelyCauses.rank([problem, problem, problem, problem]).count == 3)
     }
 
+    @Test(
+        "What hides processes from a host is noted, unless the user sees them all the same",
+        arguments: [
+            ("rw,nosuid,nodev,noexec,relatime", 1000, Verdict.ok), ("rw,hidepid=off", 1000, .ok),
+            ("rw,hidepid=0", 1000, .ok), ("rw,relatime,hidepid=invisible", 1000, .note), ("rw,hidepid=1", 1000, .note),
+            ("rw,gid=7,hidepid=2", 1000, .note), ("rw,gid=100,hidepid=2", 1000, .ok), ("rw,hidepid=2", 0, .ok),
+        ] as [(String, UInt32, Verdict)]
+    )
+    func processes(options: String, user: UInt32, verdict: Verdict) {
+        let mounts = """
+            sysfs /sys sysfs rw,hidepid=2 0 0
+            proc /proc proc rw,hidepid=4 0 0
+            proc /proc proc \(options) 0 0
+            proc /srv/jail/proc proc rw,hidepid=2 0 0
+
+            """
+        let finding = ProcessCheck.finding(mounts: mounts, user: user, groups: [20, 100])
+        #expect(finding.verdict == verdict, "\(finding)")
+        #expect((finding.advice?.contains("gid=$(id -g)") == true) == (verdict == .note))
+    }
+
+    @Test("Where nothing is known of `/proc`, nothing is said of it, and this machine's can be read")
+    func unknownProcesses() {
+        #expect(ProcessCheck.finding(mounts: "", user: 1000, groups: []).verdict == .skipped)
+        #expect(ProcessCheck(mounts: "/nonexistent").findings().map(\.verdict) == [.skipped])
+        #expect(ProcessCheck().findings().map(\.verdict) != [.skipped])
+    }
+
     @Test("docs/troubleshooting.md has every check and every piece of advice, in the doctor's words")
     func document() throws {
         let path = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/troubleshooting.md"

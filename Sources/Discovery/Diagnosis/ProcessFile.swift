@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// Files of `/proc`, which have no size.
-enum ProcessFile {
+package enum ProcessFile {
     /// The text of a file; empty if it cannot be read.
-    static func text(of path: String) -> String {
+    package static func text(of path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }

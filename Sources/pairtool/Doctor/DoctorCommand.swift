@@ -93,7 +93,7 @@ struct DoctorCommand: AsyncParsableCommand {
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
             FileCheck(directory: context.paths.data, families: HostFamily.allCases.compactMap { $0.behavior.files }),
             CameraCheck(), PictureCheck(),
-            DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
+            DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]), ProcessCheck(),
         ]
     }
 

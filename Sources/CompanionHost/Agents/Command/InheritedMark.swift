@@ -33,9 +33,26 @@ enum InheritedMark {
 
     /// Whether a process has the mark of a host: this one, or an earlier one. Blocks.
     static func isOn(_ process: pid_t) -> Bool {
-        guard process != getpid(), let unmarked = unmarked.withLockedValue(\.self),
-            let limit = ProcessTable.hardLimit(ofLocks: process)
-        else { return false }
+        guard process != getpid(), let unmarked = unmarked.withLockedValue(\.self) else { return false }
+        return isMarked(ProcessTable.hardLimit(ofLocks: process), below: unmarked) { isOwn(process) }
+    }
+
+    /// Whether a limit is a mark. If it cannot be read (`hidepid`, a security module), a process that this user may have
+    /// started has it: an agent must not get rid of its mark by what hides it. Those of other users cannot have been
+    /// started by an agent, and cannot reach the owner's admin socket.
+    ///
+    /// - Parameters:
+    ///   - limit: The hard limit; nil if it cannot be read.
+    ///   - unmarked: The hard limit of what has no mark.
+    ///   - isOwn: Whether the process is there, and this user's.
+    static func isMarked(_ limit: UInt64?, below unmarked: UInt64, isOwn: () -> Bool) -> Bool {
+        guard let limit else { return isOwn() }
         return limit < unmarked
+    }
+
+    /// Whether a process is there, and may be sent signals: `/proc` may hide both. (kill(2))
+    static func isOwn(_ process: pid_t) -> Bool {
+        // The parent of one that comes from outside of a container has no number here.
+        process > 0 && kill(process, 0) == 0
     }
 }

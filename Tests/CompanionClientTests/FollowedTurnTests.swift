@@ -86,6 +86,37 @@ import Testing
         }
     }
 
+    /// What is sent without an end, and what of it is limited.
+    enum Flood: String, CaseIterable, Sendable { case text, frames, bytes, connections }
+
+    @Test("An answer without an end is given up, over however many connections it comes", arguments: Flood.allCases)
+    func flood(_ flood: Flood) async throws {
+        var configuration = CompanionClientConfiguration.quick
+        switch flood {
+        case .text: configuration.limits.text = 100
+        case .frames: configuration.limits.frames = 50
+        case .bytes: configuration.limits.answer = 10_000
+        case .connections: configuration.limits.answer = 400
+        }
+        try await withTLSTestHost { request, _ in
+            let last = request.header("Last-Event-ID").flatMap(Int.init) ?? 0
+            let piece = #"{"type":"text","text":"a piece"}"#
+            switch flood {
+            case .text: return [.eventsHead] + (1...200).map { .frame($0, piece) }
+            case .frames: return [.eventsHead] + (1...200).map { .frame($0, #"{"type":"status","label":"thinking"}"#) }
+            // A frame that was there already is no news: nothing of it is shown, and it is read all the same.
+            case .bytes: return [.eventsHead, .frame(1, piece), .endless(Array("id: 1\ndata: \(piece)\n\n".utf8))]
+            case .connections: return [.eventsHead, .frame(last + 1, piece), .close]
+            }
+        } _: { host in
+            let error = try await clientError {
+                try await host.withClient(StubCredentials(token: "t"), configuration) { try await follow($0) }
+            }
+            #expect(error.code == .tooLarge)
+            #expect(flood == .connections ? host.requests.count > 3 : host.requests.count == 1)
+        }
+    }
+
     @Test("An error of the turn is told at its end, and is not tried again")
     func failed() async throws {
         try await withTLSTestHost { _, _ in

@@ -14,6 +14,35 @@ import Testing
         }
     }
 
+    /// What is sent without an end, and what of it is limited.
+    enum Flood: String, CaseIterable, Sendable { case frames, bytes, connections }
+
+    @Test(
+        "A turn whose messages do not end is given up, over however many connections they come",
+        arguments: Flood.allCases
+    )
+    func flood(_ flood: Flood) async throws {
+        var limits = CompanionClientConfiguration.Limits()
+        let pieces = Array(repeating: FakeAICLITurn.Step.text("piece"), count: 300)
+        var turn = FakeAICLITurn(pieces)
+        switch flood {
+        case .frames: limits.frames = 200
+        case .bytes: limits.answer = 20_000
+        case .connections:
+            limits.frames = 400
+            // The first ones have all been read when the ping is answered.
+            turn.steps = pieces + [.ping, .resetAll, .untilAlone, .untilJoined] + pieces
+        }
+        turn.steps += [.result, .reply("piece")]
+        try await withAICLI(.with { ($0.turns, $0.pongLimit) = ([turn], .seconds(60)) }, limits: limits) { peers in
+            let shown = try await peers.send("go")
+            #expect(shown.error?.code == .tooLarge, "\(String(describing: shown.error))")
+            #expect(shown.text.utf8.count <= 300 * "piece\n\n".utf8.count * (flood == .connections ? 2 : 1))
+            #expect(peers.server.prompts == ["go"])
+            #expect(peers.server.requests.count { $0.path == "/ws" } == (flood == .connections ? 2 : 1))
+        }
+    }
+
     @Test("Pings of the server are answered with what they carry, so that it keeps the connection")
     func pulse() async throws {
         let turn = FakeAICLITurn([.ping, .text("One."), .ping, .text("Two."), .result, .reply("One.\n\nTwo.")])

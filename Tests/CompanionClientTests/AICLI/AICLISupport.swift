@@ -85,6 +85,7 @@ func withAICLI<R>(
     _ script: FakeAICLIScript = FakeAICLIScript(),
     token: String?? = nil,
     timeouts: CompanionClientConfiguration.Timeouts = .patient,
+    limits: CompanionClientConfiguration.Limits = CompanionClientConfiguration.Limits(),
     permissions: AICLIPermissionAnswering? = nil,
     certificate: TestCertificate? = nil,
     _ body: (AICLIPeers) async throws -> R
@@ -96,7 +97,7 @@ func withAICLI<R>(
                 security: try certificate.map { .pinned(try PinnedCertificate(der: $0.der)) } ?? .plain,
                 token: token ?? server.token,
                 deviceID: "0123456789abcdef",
-                configuration: CompanionClientConfiguration(timeouts: timeouts)
+                configuration: CompanionClientConfiguration(timeouts: timeouts, limits: limits)
             ) { client in
                 let store = AICLIStore(data: folder, hostID: "feedfacefeedface")
                 let waits = NIOLockedValueBox<[Duration]>([])

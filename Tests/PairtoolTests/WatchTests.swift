@@ -102,7 +102,7 @@ import Testing
 
     @Test(
         "A host that is off is waited for, and watched once it is there",
-        arguments: ["watch", "approvals"]
+        arguments: ["watch", "approvals", "status"]
     )
     func off(command: String) async throws {
         try await withProject { host, user in
@@ -114,6 +114,11 @@ import Testing
                 try await withRunningHost(host, words) { _ in
                     switch command {
                     case "watch": _ = try await watch.events.first("hello")
+                    case "status":
+                        let row = try await watch.events.firstLine("a host that answers") {
+                            $0["reachable"] == .bool(true) && $0["connected"] == .bool(true)
+                        }
+                        #expect(row["name"] == .text("Shed"))
                     default: try await watch.messages.has("Watching 127.0.0.1")
                     }
                     try watch.interrupt()

@@ -87,7 +87,9 @@ struct PeerOriginTests {
         #expect(InheritedMark.isMarked(nil, below: 100) { true })
         #expect(!InheritedMark.isMarked(nil, below: 100) { false })
         #expect(InheritedMark.isMarked(99, below: 100) { false })
-        #expect(!InheritedMark.isMarked(100, below: 100) { true } && !InheritedMark.isMarked(.max, below: .max) { true })
+        #expect(
+            !InheritedMark.isMarked(100, below: 100) { true } && !InheritedMark.isMarked(.max, below: .max) { true }
+        )
         #expect(InheritedMark.isOwn(getpid()) && !InheritedMark.isOwn(0) && !InheritedMark.isOwn(pid_t.max))
         let ended = try await Subprocess.run(.name("true"), output: .discarded).processIdentifier.value
         #expect(!InheritedMark.isOwn(ended))

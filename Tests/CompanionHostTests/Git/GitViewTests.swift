@@ -158,7 +158,9 @@ struct GitViewTests {
             }
             #expect(outcome.terminationStatus == .exited(1), "its input has ended")
             let links = ["cccccc", "dddddd"].map { gone.start + $0 }
-            #expect(try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links + [left[1]]))
+            #expect(
+                try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links + [left[1]])
+            )
             GitViewDirectory.removeLeft(in: directory)
             #expect(try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links))
             #expect(FileManager.default.fileExists(atPath: directory + "/other/config"), "links were not followed")

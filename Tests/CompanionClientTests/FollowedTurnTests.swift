@@ -102,8 +102,10 @@ import Testing
             let last = request.header("Last-Event-ID").flatMap(Int.init) ?? 0
             let piece = #"{"type":"text","text":"a piece"}"#
             switch flood {
-            case .text: return [.eventsHead] + (1...200).map { .frame($0, piece) }
-            case .frames: return [.eventsHead] + (1...200).map { .frame($0, #"{"type":"status","label":"thinking"}"#) }
+            case .text: return [.eventsHead] + (1...200).map { FakeMacAction.frame($0, piece) }
+            case .frames:
+                let status = #"{"type":"status","label":"thinking"}"#
+                return [.eventsHead] + (1...200).map { FakeMacAction.frame($0, status) }
             // A frame that was there already is no news: nothing of it is shown, and it is read all the same.
             case .bytes: return [.eventsHead, .frame(1, piece), .endless(Array("id: 1\ndata: \(piece)\n\n".utf8))]
             case .connections: return [.eventsHead, .frame(last + 1, piece), .close]

@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import GRDB
@@ -120,14 +121,14 @@ struct CommandMomentTests {
                 .chatSend(chatID: chat, prompt: "once", model: nil, allowedTools: nil)
             )
             database.withLockedValue { $0 = parts.database }
-            let isOver = NIOLockedValueBox(false)
+            let over = Gates()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     await #expect(throws: CancellationError.self) { try await parts.execute(command) }
-                    isOver.withLockedValue { $0 = true }
+                    over.open("over")
                 }
                 group.cancelAll()
-                await #expect(throws: Never.self) { try await eventually { isOver.withLockedValue { $0 } } }
+                await #expect(throws: Never.self) { try await over.pass("over") }
                 database.withLockedValue { $0 = nil }
                 gate.open()
             }

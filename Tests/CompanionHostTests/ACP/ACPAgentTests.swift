@@ -26,7 +26,12 @@ struct ACPAgentTests {
         let directory: String
         let events = NIOLockedValueBox<[AgentEvent]>([])
         let reports: NIOLockedValueBox<[AgentReport]>
+        /// Doors that open with each report, by its number.
+        let told: Gates
         let questions = NIOLockedValueBox<[AgentQuestion]>([])
+
+        /// Waits until the owner has been told so often.
+        func reported(_ count: Int) async throws { try await told.pass("\(count)") }
 
         /// Sends a prompt, and returns the text of the answer.
         @discardableResult
@@ -114,15 +119,22 @@ struct ACPAgentTests {
         // As a host does: an agent's end closes the pipe that a prompt is written to.
         signal(SIGPIPE, SIG_IGN)
         let reports = NIOLockedValueBox<[AgentReport]>([])
+        let told = Gates()
         let agent = try ACPAgent(
             launch,
             sessions: sessions,
             limits: limits,
             logPath: directory + "/agent.log",
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            report: { report in reports.withLockedValue { $0.append(report) } }
+            report: { report in
+                let count = reports.withLockedValue { reports in
+                    reports.append(report)
+                    return reports.count
+                }
+                told.open("\(count)")
+            }
         )
-        let bench = Bench(agent: agent, directory: directory, reports: reports)
+        let bench = Bench(agent: agent, directory: directory, reports: reports, told: told)
         return try await withThrowingTaskGroup(of: R?.self) { group in
             group.addTask {
                 await agent.run()
@@ -353,7 +365,7 @@ struct ACPAgentTests {
     func death() async throws {
         try await withAgent("load") { (bench: Bench) async throws in
             #expect(await bench.failure("die") == "Fake ended with status 3. The next prompt starts it again")
-            try await eventually { bench.reports.withLockedValue { !$0.isEmpty } }
+            try await bench.reported(1)
             let report = try #require(bench.reports.withLockedValue { $0.first })
             #expect(report.lines == ["secret reason"])
             #expect(report.log == bench.directory + "/agent.log")
@@ -381,7 +393,8 @@ struct ACPAgentTests {
             #expect(await bench.failure("updates") == "The agent sent updates without end: the turn was ended")
             #expect(try await bench.send("say fine") == "fine")
             // The owner is told once the process is gone.
-            try await eventually { bench.reports.withLockedValue { $0.count } == 2 }
+            try await bench.reported(2)
+            #expect(bench.reports.withLockedValue { $0.count } == 2)
         }
     }
 
@@ -415,7 +428,7 @@ struct ACPAgentTests {
         try await withAgent(option, limits: limits) { (bench: Bench) async throws in
             #expect(await bench.failure("say one") == words)
             #expect(await bench.failure("say two") == words)
-            try await eventually { bench.reports.withLockedValue { $0.count } >= 2 }
+            try await bench.reported(2)
             if option == "no-start" {
                 #expect(bench.reports.withLockedValue { $0[0].lines } == ["it cannot start", "for a reason"])
             }

@@ -53,11 +53,11 @@ struct ACPDeathTests {
                     let answer = try await Self.send("one", bench)
                     #expect(answer == session.answer)
                     // Its end comes behind that of the turn.
-                    try await eventually { bench.reports.withLockedValue { !$0.isEmpty } }
+                    try await bench.reported(1)
                 }
                 let answer = try await Self.send("two", bench)
                 #expect(answer == session.answer)
-                try await eventually { bench.reports.withLockedValue { !$0.isEmpty } }
+                try await bench.reported(1)
                 #expect(bench.reports.withLockedValue { $0.map(\.message) } == [message])
             }
             let text = try String(contentsOfFile: directory + "/processes", encoding: .utf8)

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// What is sent without an end, and what of it is limited.
+    /// The part of an answer without an end that is limited.
     enum Flood: String, CaseIterable, Sendable { case text, frames, bytes, connections }
 
     @Test("An answer without an end is given up, over however many connections it comes", arguments: Flood.allCases)

@@ -18,6 +18,21 @@ struct RemovalLimits: Sendable {
     static let forced = RemovalLimits(look: .milliseconds(1500), files: .seconds(1), branch: .seconds(1))
 }
 
+/// When the branch of a working tree goes with it.
+enum BranchEnding: Sendable, Hashable {
+    /// If it is at the commit that was seen: later ones were not looked at.
+    case at(String)
+    /// If another reference leads to its commits.
+    case withoutOwnCommits
+    /// Always, as the owner has asked for it by force.
+    case anywhere
+
+    /// That of a branch on which no agent has worked: it is where the host has made it.
+    init(ofNew session: GitSessionRecord) {
+        self = .at(session.baseCommit ?? "")
+    }
+}
+
 extension GitSessions {
     /// What came of the removal of a working tree.
     struct Removal: Sendable {
@@ -61,11 +76,12 @@ extension GitSessions {
             let limits = isForced ? RemovalLimits.forced : .usual
             let found = try await look(at: known, of: session, within: limits.look)
             var place = found.place
+            let ending = found.tip.map { BranchEnding.at($0) } ?? (isForced ? .anywhere : .withoutOwnCommits)
             if !isForced { try Self.refuseLoss(place, of: session) }
             try await table.begin(UnfinishedWorktree(session, isRemoval: true))
             let removal: Removal
             do {
-                removal = try await removeFromDisk(session, within: limits, tip: found.tip)
+                removal = try await removeFromDisk(session, within: limits, branch: ending)
             } catch {
                 try await table.finish(session.directory)
                 guard let text = GitError.text(of: error) else { throw error }
@@ -80,7 +96,7 @@ extension GitSessions {
                 try settle(place, database)
             }
             forget(chat)
-            if !removal.isComplete { removeTheRest(of: session) }
+            if !removal.isComplete { removeTheRest(of: session, branch: ending) }
             return place
         }
     }
@@ -107,14 +123,13 @@ extension GitSessions {
     /// Removes the directory of a working tree, what git keeps of it, its branch, and what the host keeps of it.
     ///
     /// - Parameters:
-    ///   - tip: Where the branch was when it was looked at: one that has moved on since stays. nil for one that goes
-    ///     wherever it is.
+    ///   - ending: When its branch goes, too.
     ///   - isNew: Whether no agent has worked in it: then only what the host has made is removed.
     /// - Throws: ``GitError`` if something cannot be removed.
     func removeFromDisk(
         _ session: GitSessionRecord,
         within limits: RemovalLimits,
-        tip: String? = nil,
+        branch ending: BranchEnding,
         isNew: Bool = false
     ) async throws -> Removal {
         let outcome = try await abandoning(after: limits.files + .milliseconds(300)) {
@@ -125,8 +140,7 @@ extension GitSessions {
             removal.problem = "\(session.directory) is behind a symbolic link now: nothing there was removed"
         }
         await forgetKept(of: session)
-        let expected = isNew ? session.baseCommit ?? "" : tip
-        guard let problem = await deleteBranch(of: session, at: expected, within: limits.branch) else { return removal }
+        guard let problem = await deleteBranch(of: session, ending, within: limits.branch) else { return removal }
         removal.problem = [removal.problem, problem].compactMap(\.self).joined(separator: ". ")
         return removal
     }
@@ -161,11 +175,10 @@ extension GitSessions {
     /// `git branch -D` would delete commits that came after the look: git compares the old value under the reference's lock
     /// (git-update-ref(1)).
     ///
-    /// - Parameter expected: Where it has to be; nil for anywhere.
     /// - Returns: Why it was kept, for people; nil if it is gone.
     private func deleteBranch(
         of session: GitSessionRecord,
-        at expected: String?,
+        _ ending: BranchEnding,
         within time: Duration
     ) async -> String? {
         guard let branch = session.worktreeBranch else { return nil }
@@ -173,10 +186,18 @@ extension GitSessions {
             let found = try await GitBranch.find(branch, in: session.repository, findsUse: true, within: time)
             guard let found else { return nil }
             guard !found.isInUse else { throw GitError(.changing, "another working tree has it checked out") }
-            let tip = expected ?? found.tip
-            guard tip.isSame(as: found.tip) else { throw GitError(.changing, "it has new commits") }
+            switch ending {
+            case .anywhere: break
+            case .at(let tip):
+                guard tip.isSame(as: found.tip) else { throw GitError(.changing, "it has new commits") }
+            case .withoutOwnCommits:
+                let repository = try await GitRepository.open(session.repository)
+                guard try await countCommits([found.tip], without: branch, in: repository) == 0 else {
+                    throw GitError(.changing, "it has commits that are nowhere else")
+                }
+            }
             let deleted = try await GitProgram.run(
-                ["update-ref", "--no-deref", "-d", "refs/heads/\(branch)", tip],
+                ["update-ref", "--no-deref", "-d", "refs/heads/\(branch)", found.tip],
                 in: session.repository,
                 within: time
             )
@@ -197,8 +218,8 @@ extension GitSessions {
     // MARK: Later
 
     /// Goes on with a removal that has taken too long for who asked. A host that ends meanwhile leaves it to the next.
-    private func removeTheRest(of session: GitSessionRecord) {
-        Task { await finish(UnfinishedWorktree(session, isRemoval: true)) }
+    private func removeTheRest(of session: GitSessionRecord, branch ending: BranchEnding) {
+        Task { await finish(UnfinishedWorktree(session, isRemoval: true), branch: ending) }
     }
 
     /// Ends what an earlier host has begun: a working tree that no session came to use is removed, unless somebody has
@@ -216,17 +237,20 @@ extension GitSessions {
         }
     }
 
-    /// What cannot be done now is left to the next host.
-    private func finish(_ worktree: UnfinishedWorktree) async {
+    /// Ends what was begun. What cannot be done now is left to the next host.
+    ///
+    /// - Parameter ending: When the branch of a removal goes, too. Default: where it was looked at, or if it has no
+    ///   commits of its own.
+    private func finish(_ worktree: UnfinishedWorktree, branch ending: BranchEnding? = nil) async {
         do {
-            try await lock.run(worktree.session.chat) { try await end(worktree) }
+            try await lock.run(worktree.session.chat) { try await end(worktree, branch: ending) }
         } catch {
             let directory = worktree.directory
             logger.notice("worktree not removed yet", metadata: .failure(error, ["directory": "\(directory)"]))
         }
     }
 
-    private func end(_ worktree: UnfinishedWorktree) async throws {
+    private func end(_ worktree: UnfinishedWorktree, branch known: BranchEnding?) async throws {
         var session = worktree.session
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
@@ -243,8 +267,10 @@ extension GitSessions {
             // Nobody was told that it is gone, and somebody has gone on in it.
             if look?.unsaved.isEmpty == false { return try await table.finish(session.directory) }
         }
+        let seen = look?.tip.map { BranchEnding.at($0) } ?? known ?? .withoutOwnCommits
         let isNew = !worktree.isRemoval
-        let removal = try await removeFromDisk(session, within: .usual, tip: look?.tip, isNew: isNew)
+        let ending = isNew ? BranchEnding(ofNew: session) : seen
+        let removal = try await removeFromDisk(session, within: .usual, branch: ending, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if worktree.isRemoval, isListed { try await table.forget(chat: session.chat) }
         try await table.finish(session.directory)

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import LocalState
 
-/// What a look at a working tree found.
+/// The findings of a look at a working tree.
 struct WorktreeLook: Sendable {
     var unsaved: AgentPlace.Unsaved
     /// The commit at the end of its branch; nil if there was no such branch. Later commits were not looked at.
@@ -98,7 +98,7 @@ extension GitSessions {
     /// - Parameters:
     ///   - tips: Names of objects, or of references. Those that are no commits, or are not there, do not count.
     ///   - branch: That of the working tree.
-    private func countCommits(
+    func countCommits(
         _ tips: Set<String>,
         without branch: String?,
         in repository: GitRepository

@@ -105,7 +105,9 @@ extension GitSessions {
         await Task { [logger] in
             do {
                 guard let worktree = try await table.unfinished(at: path) else { return }
-                let removal = try await removeFromDisk(worktree.session, within: .usual, isNew: true)
+                let session = worktree.session
+                let ending = BranchEnding(ofNew: session)
+                let removal = try await removeFromDisk(session, within: .usual, branch: ending, isNew: true)
                 // Else the next host tries it again.
                 if removal.isComplete { try await table.finish(path) }
             } catch {

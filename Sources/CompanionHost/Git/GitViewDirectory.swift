@@ -11,7 +11,7 @@ enum GitViewDirectory {
     /// for two minutes at most.
     private static let oldAge: Double = 86_400
 
-    /// Who made a directory. Numbers of processes are used again, and those of a container are its own
+    /// The process that made a directory. Numbers of processes are used again, and those of a container are its own
     /// (pid_namespaces(7)).
     struct Maker: Sendable, Hashable {
         var process: pid_t
@@ -39,7 +39,7 @@ enum GitViewDirectory {
             self.init(process: process, startedAt: startedAt, namespace: namespace)
         }
 
-        /// What the names of its directories begin with.
+        /// The beginning of its directories' names.
         var start: String { "\(GitViewDirectory.prefix)\(process)-\(startedAt)-\(namespace)-" }
 
         /// Whether it has ended for certain. Blocks.
@@ -83,17 +83,20 @@ enum GitViewDirectory {
     /// - Parameter parent: Where they are.
     static func removeLeft(in parent: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
-        let left = names.filter { isLeft($0, in: parent) }.map { "\(parent)/\($0)" }
+        let left = names.filter { isLeft($0, in: parent) }
         guard !left.isEmpty else { return }
-        let used = Set(
-            ProcessTable.now().entries.flatMap { process in
-                ProcessTable.environment(of: process.id).split(separator: 0).compactMap { variable in
-                    String(decoding: variable, as: UTF8.self).dropping(prefix: "GIT_COMMON_DIR=").map(String.init)
-                }
+        var used: Set<String> = []
+        for process in ProcessTable.now().entries {
+            for variable in ProcessTable.environment(of: process.id).split(separator: 0) {
+                let text = String(decoding: variable, as: UTF8.self)
+                guard let path = text.dropping(prefix: "GIT_COMMON_DIR=") else { continue }
+                used.insert(path.cut(atLast: "/").map { String($0.after) } ?? String(path))
             }
-        )
-        // The links in it are removed, not what they lead to.
-        for path in left where !used.contains(path) { try? FileManager.default.removeItem(atPath: path) }
+        }
+        for name in left where !used.contains(name) {
+            // The links in it are removed, not what they lead to.
+            try? FileManager.default.removeItem(atPath: "\(parent)/\(name)")
+        }
     }
 
     private static func isLeft(_ name: String, in parent: String) -> Bool {

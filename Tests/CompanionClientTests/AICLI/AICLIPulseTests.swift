@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// What is sent without an end, and what of it is limited.
+    /// The part of an answer without an end that is limited.
     enum Flood: String, CaseIterable, Sendable { case frames, bytes, connections }
 
     @Test(

@@ -49,8 +49,8 @@ import Testing
 
     private static let away = [FakeMacFault(.close)]
 
-    @Test("A prompt for a host that is away waits, and the next command that reaches the host sends it once")
-    func next() async throws {
+    @Test("A prompt for a host that is away waits; another command only says so, and outbox send sends it once")
+    func waits() async throws {
         try await withMac { mac, user in
             mac.change { $0.faults = Self.away }
             let queued = await user.run("send", "Fix the login", "why?", "--queue", "--json")
@@ -67,10 +67,12 @@ import Testing
             #expect(mac.prompts == 0)
             mac.change { $0.faults = [] }
             let listed = await user.run("projects")
-            #expect(listed.status == 0 && listed.err.contains("why?"), "\(listed)")
-            #expect(mac.prompts == 1)
+            #expect(listed.status == 0 && listed.err.contains("1 prompt waits for "), "\(listed)")
+            #expect(listed.err.hasSuffix("(why?): pairtool outbox send\n"), "\(listed)")
+            #expect(mac.prompts == 0)
+            #expect(await user.run("outbox", "send").out == "You said: why?\n")
             #expect(await user.run("outbox").status == 3)
-            #expect(await user.run("projects").status == 0)
+            #expect(await user.run("projects").err.contains("pairtool outbox send") == false)
             #expect(mac.prompts == 1)
         }
     }
@@ -263,17 +265,6 @@ import Testing
             #expect(try await states(user) == ["refused"])
             let id = try #require(try await ids(user).first)
             #expect(await user.run("outbox", "send", "--again", id).status == 3)
-        }
-    }
-
-    @Test("To disconnect sends nothing that waits")
-    func disconnect() async throws {
-        try await withWaiting { mac, user in
-            let ended = await user.run("disconnect")
-            #expect(ended.status == 0 && ended.out.contains("Disconnected"), "\(ended)")
-            #expect(mac.prompts == 0 && ended.err.contains("why?") == false, "\(ended)")
-            let states = try await states(user)
-            #expect(states == ["waiting"])
         }
     }
 

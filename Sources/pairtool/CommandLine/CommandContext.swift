@@ -33,8 +33,6 @@ struct CommandContext: Sendable {
     var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
     /// What was said to the user that is not to be said twice.
     var said = SaidOnce()
-    /// Whether prompts that wait for a host are sent along the way, when it is reached.
-    var sendsWaiting = true
 
     struct WindowSize: Sendable, Hashable {
         var columns: Int
@@ -43,13 +41,6 @@ struct CommandContext: Sendable {
 
     /// The context of the running command.
     @TaskLocal static var current = CommandContext.process
-
-    /// The context of the running command, in which no prompts are sent along the way.
-    static var leavingPrompts: CommandContext {
-        var context = current
-        context.sendsWaiting = false
-        return context
-    }
 
     /// This process's own streams and environment.
     static let process = CommandContext(

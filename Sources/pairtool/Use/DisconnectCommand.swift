@@ -26,11 +26,6 @@ struct DisconnectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // To send what waits would connect again.
-        try await CommandContext.$current.withValue(.leavingPrompts) { try await disconnect() }
-    }
-
-    private func disconnect() async throws {
         try await host.withSession(options) { session in
             let name = TerminalText.line(session.host.name)
             let connected = try await session.devices.status().connectedDevice

@@ -65,9 +65,7 @@ struct SendCommand: AsyncParsableCommand {
     )
     var images: [String] = []
 
-    @Flag(
-        help: "If the host cannot be reached, keep the prompt on this machine and send it once when the host is back."
-    )
+    @Flag(help: "If the host cannot be reached, keep the prompt on this machine, for `pairtool outbox send`.")
     var queue = false
 
     @OptionGroup var tools: ToolOptions
@@ -191,10 +189,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }
             let name = TerminalText.line(kept.host.name)
-            let next =
-                kept.prompt.needsSender(at: kept.host)
-                ? ". Once \(name) is back: pairtool outbox send" : ", and is sent when \(name) is back: pairtool outbox"
-            output.say("The prompt waits as \(kept.prompt.id)\(next)")
+            output.say("The prompt waits as \(kept.prompt.id). Once \(name) is back: pairtool outbox send")
         }
     }
 

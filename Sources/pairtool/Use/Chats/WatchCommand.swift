@@ -41,7 +41,7 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         guard !allHosts else { return try await watchAll() }
         let progress = LiveProgress()
-        try await host.withSessions(options) { session in
+        try await host.withSessions(options, saysWaiting: false) { session in
             let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
             try await follow(session, writer, progress)
         }
@@ -53,7 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
         try await host.follow(hosts, output) { one, host in
             guard let progress = progress[host.id] else { return }
-            try await one.withSession(options) { session in
+            try await one.withSession(options, saysWaiting: false) { session in
                 let writer = LiveWriter(
                     output: session.output,
                     names: WatchedNames(session),

@@ -53,8 +53,7 @@ extension HostOptions {
         limit: Duration,
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Value
     ) async throws -> [(host: PairedHost, result: Result<Value, CommandError>)] {
-        // A prompt that is sent is not left half-way because another host takes its time.
-        let context = Self.withoutQuestions(sendsWaiting: false)
+        let context = Self.withoutQuestions
         let results = await withTaskGroup(of: (Int, Result<Value, CommandError>).self) { group in
             for (index, host) in hosts.enumerated() {
                 let options = naming(host)
@@ -76,10 +75,9 @@ extension HostOptions {
         return hosts.indices.compactMap { index in results[index].map { (hosts[index], $0) } }
     }
 
-    private static func withoutQuestions(sendsWaiting: Bool) -> CommandContext {
+    private static var withoutQuestions: CommandContext {
         var context = CommandContext.current
         context.stdinIsTerminal = false
-        if !sendsWaiting { context.sendsWaiting = false }
         return context
     }
 
@@ -141,7 +139,7 @@ extension HostOptions {
         _ output: Output,
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Void
     ) async throws {
-        let context = Self.withoutQuestions(sendsWaiting: true)
+        let context = Self.withoutQuestions
         let failures = await withTaskGroup(of: CommandError?.self) { group in
             for host in hosts {
                 let options = naming(host)

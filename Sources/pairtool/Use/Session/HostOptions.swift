@@ -25,10 +25,13 @@ struct HostOptions: ParsableArguments {
 
     /// Runs a body with the host that the options, the environment or the default selects.
     ///
-    /// - Parameter isPlain: Whether messages are shown as they are.
+    /// - Parameters:
+    ///   - isPlain: Whether messages are shown as they are.
+    ///   - saysWaiting: Whether the user is told afterwards that prompts wait for the host.
     func withSession<R>(
         _ options: OutputOptions,
         isPlain: Bool = false,
+        saysWaiting: Bool = true,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
@@ -39,7 +42,7 @@ struct HostOptions: ParsableArguments {
         return try await HostSession.with(selected, output: output, configuration: configuration) { session in
             let result = try await body(session)
             if !session.offer.isLocal { try noteContact(with: selected, context) }
-            await session.sendWaiting()
+            if saysWaiting { session.sayWaiting() }
             return result
         }
     }
@@ -48,10 +51,13 @@ struct HostOptions: ParsableArguments {
     /// which is then searched for again.
     func withSessions(
         _ options: OutputOptions,
+        saysWaiting: Bool = true,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> Void
     ) async throws {
-        try await repeating(options.output) { try await withSession(options, configuration: configuration, body) }
+        try await repeating(options.output) {
+            try await withSession(options, saysWaiting: saysWaiting, configuration: configuration, body)
+        }
     }
 
     /// Runs a body repeatedly until the task is cancelled. A host that cannot be reached is waited for; if that is so

@@ -43,6 +43,32 @@ struct HostSession: Sendable {
     }
 }
 
+// MARK: Prompts that wait
+
+extension HostSession {
+    /// The prompts that wait for the host; a damaged outbox is reported.
+    var waitingPrompts: [WaitingPrompt] {
+        guard host.family.behavior.queuing != .none, offer.turns != nil else { return [] }
+        do {
+            return try outbox.load().prompts.filter { $0.state == .waiting }
+        } catch {
+            output.warn(CommandError(describing: error))
+            return []
+        }
+    }
+
+    /// Says what waits for the host, and which command sends it.
+    func sayWaiting() {
+        let waiting = waitingPrompts
+        guard let first = waiting.first, !Task.isCancelled else { return }
+        let prompts =
+            waiting.count == 1
+            ? "1 prompt waits for \(host.name) (\(first.excerpt))" : "\(waiting.count) prompts wait for \(host.name)"
+        let notice = TerminalText.line("\(prompts): pairtool outbox send")
+        if context.said.insert(notice) { output.say(notice) }
+    }
+}
+
 extension HistoryRecorder {
     /// Runs a body with what writes down a host's part of the history; nil if the user wants no history.
     static func with<R>(

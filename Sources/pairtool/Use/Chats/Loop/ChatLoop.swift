@@ -257,7 +257,7 @@ extension ChatLoop {
         let question =
             isUncertain
             ? "\(name) may still get the prompt. Keep it, and send it again only if you say so?"
-            : "Keep the prompt, and send it once when \(name) is back?"
+            : "Keep the prompt, to be sent once when \(name) is back?"
         guard try await confirms(question) else { return false }
         // What was allowed once was allowed for this prompt.
         var kept = conversation
@@ -267,8 +267,7 @@ extension ChatLoop {
             let next =
                 isUncertain
                 ? " and is marked uncertain. To send it again: pairtool outbox send --again \(waiting.id)"
-                : waiting.needsSender(at: session.host)
-                    ? ". Once \(name) is back: pairtool outbox send" : ": pairtool outbox"
+                : ". Once \(name) is back: pairtool outbox send"
             session.output.say("The prompt waits as \(waiting.id)\(next)")
         } catch {
             session.output.report(CommandError(describing: error))

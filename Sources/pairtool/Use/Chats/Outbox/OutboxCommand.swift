@@ -9,11 +9,12 @@ struct OutboxCommand: AsyncParsableCommand {
         commandName: "outbox",
         abstract: "List, send and remove the prompts that wait for hosts.",
         discussion: """
-            A prompt that was written while its host was away (pairtool send --queue) is sent once, when a command \
-            reaches the host again. For a verified host, one with --allow-tool, --allow-all-tools or \
-            --deny-questions waits for pairtool outbox send, which answers the agent's questions. So does one for an \
-            AICLI server, which answers only the program that sent the prompt. One that may have been sent already is \
-            marked “uncertain”. It is sent again only if you say so.
+            A prompt that was written while its host was away (pairtool send --queue) waits on this machine and is \
+            sent once: by pairtool outbox send, by pairtool watch or auto once the host is back, or before the next \
+            prompt of its chat. Other commands only say that it waits. For a verified host, one with --allow-tool, \
+            --allow-all-tools or --deny-questions is not sent by watch and auto, which do not answer the agent's \
+            questions. Nor is one for an AICLI server, which answers only the program that sent the prompt. One that \
+            may have been sent already is marked “uncertain”. It is sent again only if you say so.
 
             Examples:
               pairtool outbox
@@ -152,10 +153,8 @@ struct OutboxSendCommand: AsyncParsableCommand {
     }
 
     private func send(to target: PairedHost, only id: String?) async throws -> OutboxSender.Outcome {
-        try await CommandContext.$current.withValue(.leavingPrompts) {
-            try await host.naming(target).withSession(options, isPlain: rendering.plain) { session in
-                try await OutboxSender(session, .showing).send { id?.isSame(as: $0.id) ?? true }
-            }
+        try await host.naming(target).withSession(options, isPlain: rendering.plain, saysWaiting: false) { session in
+            try await OutboxSender(session, .showing).send { id?.isSame(as: $0.id) ?? true }
         }
     }
 

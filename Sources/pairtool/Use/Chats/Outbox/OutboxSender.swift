@@ -289,22 +289,9 @@ extension CompanionClientError {
 }
 
 extension HostSession {
-    /// How many prompts wait for the host; a damaged outbox is reported.
-    private func waitingCount(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) -> Int {
-        guard host.family.behavior.queuing != .none, offer.turns != nil else { return 0 }
-        do {
-            let prompts = try outbox.load().prompts
-            return prompts.count { $0.state == .waiting && isWanted($0) }
-        } catch {
-            output.warn(CommandError(describing: error))
-            return 0
-        }
-    }
-
-    /// Sends what waits for the host, now that it was reached, or says how to send it. This command does not fail if
-    /// that does.
+    /// Sends what waits for the host, and leaves the answers to it. The command goes on if that fails.
     func sendWaiting() async {
-        guard context.sendsWaiting, waitingCount() > 0, !Task.isCancelled else { return }
+        guard !waitingPrompts.isEmpty, !Task.isCancelled else { return }
         do {
             try await OutboxSender(self, .leaving).send()
         } catch {
@@ -315,11 +302,7 @@ extension HostSession {
             if context.said.insert(failure.message) { output.warn(failure) }
             return
         }
-        guard waitingCount(where: { $0.needsSender(at: host) }) > 0 else { return }
-        let count = waitingCount()
-        let prompts = count == 1 ? "1 prompt waits" : "\(count) prompts wait"
-        let notice = TerminalText.line("\(prompts) for \(host.name): pairtool outbox send")
-        if context.said.insert(notice) { output.say(notice) }
+        if waitingPrompts.contains(where: { $0.needsSender(at: host) }) { sayWaiting() }
     }
 
     /// Sends what waits for a chat, before something else is sent there.
@@ -333,7 +316,7 @@ extension HostSession {
         // Nothing else sends what waits for hosts whose answers have to be read.
         let sendsAll = host.family.behavior.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
-        guard waitingCount(where: isWanted) > 0 else { return madeChat(of: conversation) }
+        guard waitingPrompts.contains(where: isWanted) else { return madeChat(of: conversation) }
         let outcome = try await OutboxSender(self, .waiting).send(where: isWanted)
         if outcome.isCancelled { throw CancellationError() }
         if !outcome.stuck.isDisjoint(with: keys),

@@ -14,17 +14,17 @@ struct BrowseProgramCrowdTests {
         commands.count { if case .resolve = $0 { true } else { false } }
     }
 
-    @Test("Few are resolved at a time while answers come, and more when they do not")
-    func window() {
-        var program = browsing()
+    @Test("No more than 128 are resolved at a time, and each answer makes room for another", arguments: [128, 1000])
+    func most(resolvers: Int) {
+        var program = browsing(BrowseLimits(resolvers: resolvers))
         var started = 0
-        for index in 0..<1000 { started += resolveds(program.handle(.found(.fixture("Host \(index)")))) }
-        #expect(started == 32)
-        let later = [program.handle(.woke), program.handle(.woke)].map(resolveds)
-        #expect(later == [32, 64])
-        started += later.reduce(0, +)
-        for _ in 0..<5 { started += resolveds(program.handle(.woke)) }
-        #expect(started == 256, "the limit of the engine")
+        for index in 0..<500 { started += resolveds(program.handle(.found(.fixture("Host \(index)")))) }
+        started += resolveds(program.handle(.woke))
+        #expect(started == 128)
+        for index in 0..<500 {
+            started += resolveds(program.handle(.resolved(.fixture("Host \(index)"), .fixture(host: "\(index).local"))))
+        }
+        #expect(started == 500)
     }
 
     @Test("One tick is asked for at a time, and none where nothing is waited for")

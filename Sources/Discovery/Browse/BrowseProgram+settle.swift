@@ -3,8 +3,6 @@ struct BrowseClock: Sendable {
     var ticks = 0
     /// Whether the next tick is on its way.
     var isRunning = false
-    /// Resolvers that have answered since the last tick.
-    var answers = 0
     /// The tick at which the last instance was found.
     private var lastFound = 0
     /// Whether instances were found after every browser had said that all known answers were in.
@@ -36,8 +34,6 @@ extension BrowseProgram {
     mutating func woke() -> [EngineCommand<DiscoveryEvent>] {
         clock.isRunning = false
         clock.ticks += 1
-        if !queue.isEmpty, clock.answers < window { window = min(window * 2, limits.resolvers) }
-        clock.answers = 0
         let slow = resolving.filter { Self.asksAfter.contains(clock.ticks - $0.value) && $0.key.domain == "local" }
         let asks: [EngineCommand<DiscoveryEvent>] = slow.keys.sorted().map { .ask($0) }
         return asks + startResolving() + settleIfDone() + wake()

@@ -2,10 +2,9 @@
 package struct BrowseProgram: EngineProgram {
     /// While something is being waited for, the program looks at it this often.
     static let tick = Duration.milliseconds(250)
-    /// How many resolvers wait for answers at first. What the engine knows already, it answers at once: a few at a time
-    /// are the fastest then, because every lookup that is under way slows the engine's others down. Where answers are
-    /// slow, their number is doubled at every tick.
-    static let firstWindow = 32
+    /// The most resolvers that wait for answers at a time, if the engine takes as many: every lookup that is under way
+    /// slows the engine's others down.
+    static let mostResolving = 128
     /// The ticks after which a host that the engine has not resolved is asked by ``EngineCommand/ask(_:)``. A lookup
     /// that meets no loss takes less than 250 ms.
     static let asksAfter = [5, 9, 13]
@@ -41,7 +40,6 @@ package struct BrowseProgram: EngineProgram {
     var answered: Set<ServiceInstance> = []
     /// How often in a row resolving has failed. Counted while watching only.
     private var failures: [ServiceInstance: Int] = [:]
-    var window = BrowseProgram.firstWindow
     var clock = BrowseClock()
     /// What could not be watched, because there are more instances than resolvers.
     private var unwatched: Set<ServiceInstance> = []
@@ -164,7 +162,6 @@ package struct BrowseProgram: EngineProgram {
     ) -> [EngineCommand<DiscoveryEvent>] {
         var commands: [EngineCommand<DiscoveryEvent>] = events.map { .emit($0) }
         if resolving.removeValue(forKey: instance) != nil {
-            clock.answers += 1
             if queue.isEmpty || keepsWatching {
                 finished.append(instance)
             } else {
@@ -176,7 +173,7 @@ package struct BrowseProgram: EngineProgram {
 
     mutating func startResolving() -> [EngineCommand<DiscoveryEvent>] {
         var commands: [EngineCommand<DiscoveryEvent>] = []
-        while !queue.isEmpty, resolving.count < min(window, limits.resolvers) {
+        while !queue.isEmpty, resolving.count < min(Self.mostResolving, limits.resolvers) {
             if resolving.count + finished.count >= limits.resolvers {
                 guard let oldest = finished.popFirst() else { break }
                 commands.append(.release(oldest))

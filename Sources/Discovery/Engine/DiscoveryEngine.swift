@@ -1,5 +1,4 @@
-/// What an engine reports. Events of one connection are never dropped: they are deltas. They come in order, but for
-/// what instances resolve to, which comes first: see ``EngineEvents``.
+/// An event of an engine. Those of one connection come in order and are never dropped: they are deltas.
 package enum EngineEvent: Sendable, Hashable {
     /// The engine's host name is established: services may be published.
     case ready

@@ -98,6 +98,21 @@ extension HistoryStore {
         }
     }
 
+    /// How many messages of a chat are stored.
+    package func messageCount(hostID: String, chatID: String) async throws(HistoryError) -> Int {
+        try await read { database in
+            try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) FROM message
+                    JOIN chat ON chat.key = message.chat JOIN host ON host.key = chat.host
+                    WHERE host.id = ? AND chat.id = ?
+                    """,
+                arguments: [hostID, chatID]
+            ) ?? 0
+        }
+    }
+
     /// How many messages of a chat, as far as is known, were never read.
     package func unreadCount(hostID: String, chatID: String) async throws(HistoryError) -> Int {
         try await read { database in

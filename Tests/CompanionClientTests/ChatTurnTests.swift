@@ -240,17 +240,6 @@ import Testing
         #expect(result.error == nil)
     }
 
-    @Test func `a long chat is not read whole before a prompt goes out`() async throws {
-        var script = FakeMacScript.with { $0.fill("c-login", count: 100_000) }
-        script.turns = [.answering("done")]
-        let result = try await run(script) { mac in
-            #expect(mac.prompts == 1)
-            #expect(mac.requests("GET", "/companion/chats/c-login/messages").count < 30)
-        }
-        #expect(result.summary?.position.cursor == "99800")
-        #expect(result.summary?.position.identifiers.last == "m-99999")
-    }
-
     @Test func `an earlier position saves the way through the chat`() async throws {
         try await withPeers(.with { $0.fill("c-login", count: 1000) }) { mac, client async throws in
             let first = try await client.historyPosition(chatID: "c-login")

@@ -68,15 +68,4 @@ import Testing
             #expect(limits(mac).last == 1)
         }
     }
-
-    @Test func `a message that is too large does not keep the end from being found`() async throws {
-        var script = FakeMacScript.with { $0.fill("c-login", count: 1000) }
-        // The search asks for this one.
-        script.messages["c-login"]?[600].text = String(repeating: "x", count: 300 << 10)
-        try await withPeers(script, small) { mac, client async throws in
-            let last = try await client.lastMessages(chatID: "c-login", count: 20)
-            #expect(last.map(\.id) == (980..<1000).map { "m-\($0)" })
-            #expect(mac.requests.contains { $0.target.hasSuffix("cursor=600&limit=1") })
-        }
-    }
 }

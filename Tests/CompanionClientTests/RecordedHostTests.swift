@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
@@ -13,6 +14,8 @@ import Testing
         let changed = NIOLockedValueBox(Date(timeIntervalSince1970: 1_700_000_000))
         let messages = NIOLockedValueBox<[String]>([])
         let asked = NIOLockedValueBox<[String]>([])
+        /// Whether it finds the end of its chat.
+        let knowsLast: Bool
 
         func projects() -> [CompanionProject] {
             [CompanionProject(id: "p", name: "garden", localPath: "/garden", lastUpdatedAt: nil)]
@@ -49,6 +52,14 @@ import Testing
                 nextCursor: end < all.count ? "\(end)" : nil
             )
         }
+
+        func lastPage(chatID: String, count: Int, limit: Int) -> CompanionMessagesPageResponse? {
+            guard knowsLast else { return nil }
+            let start = "\(max(0, messages.withLockedValue { $0.count } - count))"
+            var page = messagesPage(chatID: chatID, cursor: start, limit: limit)
+            page.firstCursor = start
+            return page
+        }
     }
 
     private static let paired = HistoryHost(
@@ -59,13 +70,14 @@ import Testing
     )
 
     private func withRecorded(
+        knowsLast: Bool = false,
         _ body: (Host, HostClient, HistoryStore, HistoryRecorder) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { folder in
             let store = try await HistoryStore.open(path: "\(folder)/history.db")
             let history = LocalHistory(store, limits: HistoryLimits()) { Issue.record("\($0)") }
             let recorder = HistoryRecorder(history, host: Self.paired, now: { Date() })
-            let host = Host()
+            let host = Host(knowsLast: knowsLast)
             let client = HostClient(projects: host, chats: host, events: host).recorded(by: recorder, deviceID: "d")
             try await body(host, client, store, recorder)
             await store.close()
@@ -113,6 +125,39 @@ import Testing
             for change in changes {
                 _ = try await last(change)
                 #expect(try await stored() == host.messages.withLockedValue(\.self))
+            }
+        }
+    }
+
+    @Test("Of a host that finds the end of a chat one page is read, and kept where it is in the chat")
+    func last() async throws {
+        try await withRecorded(knowsLast: true) { host, client, store, _ in
+            let chats = try #require(client.chats)
+            host.messages.withLockedValue { $0 = (0..<1000).map { "m\($0)" } }
+            #expect(try await chats.lastMessages(chatID: "c", count: 5).map(\.id) == (995..<1000).map { "m\($0)" })
+            host.messages.withLockedValue { $0.append("n0") }
+            #expect(try await chats.lastMessages(chatID: "c", count: 2).map(\.id) == ["m999", "n0"])
+            #expect(host.asked.withLockedValue(\.self) == ["995", "999"])
+            #expect(try await store.unreadCount(hostID: Self.paired.id, chatID: "c") == 995)
+            let known = StoredHost(store, hostID: Self.paired.id)
+            #expect(try await known.lastMessages(chatID: "c", count: 3).map(\.id) == ["m998", "m999", "n0"])
+        }
+    }
+
+    @Test("A prompt to a host of protocol 1 reads its chat from where it was read to before")
+    func prompt() async throws {
+        try await withRecorded { _, _, _, recorder in
+            try await withPeers(.with { $0.fill("c-login", count: 1000) }) { mac, client async throws in
+                let turns = StreamedTurns(client: client, deviceID: "d", now: { Date() })
+                let host = HostClient(chats: client, turns: turns).recorded(by: recorder, deviceID: "d")
+                let (chats, recorded) = (try #require(host.chats), try #require(host.turns))
+                _ = try await chats.lastMessages(chatID: "c-login", count: 20)
+                let read = mac.requests.count
+                let request = TurnRequest(prompt: "Hi", model: "m")
+                for try await _ in recorded.turn(chatID: "c-login", request) {}
+                let pages = mac.requests.dropFirst(read).filter { $0.path.hasSuffix("/messages") }
+                #expect(pages.map(\.target) == ["/companion/chats/c-login/messages?cursor=950&limit=200"])
+                #expect(mac.prompts == 1)
             }
         }
     }

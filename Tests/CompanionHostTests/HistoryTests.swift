@@ -70,7 +70,40 @@ struct HistoryTests {
             #expect(try await page(host, "?limit=2x&cursor=1y").nextCursor == "3")
             #expect(try await page(host, "?limit=x&cursor=-5").messages.elements.count == 6)
             #expect(try await page(host, "?cursor=6").messages.elements.isEmpty)
+            // That is for sessions.
+            #expect(try await page(host, "?last=2") == all)
             #expect(try await page(host, "?cursor=9223372036854775807&limit=200").nextCursor == nil)
+        }
+    }
+
+    @Test("With a session, a page can begin so many messages before the end of a chat")
+    func lastPage() async throws {
+        try await withHostAndDevice { _, device in
+            try await device.pair()
+            let device = device
+            let chat = try await device.newChat().id
+            for _ in 0..<3 { try await device.ask("help", chat: chat) }
+            func page(_ query: String, of chat: String) async throws -> CompanionMessagesPageResponse {
+                try await device.get("/companion/chats/\(chat)/messages?\(query)")
+                    .decoded(CompanionMessagesPageResponse.self)
+            }
+            let all = try await page("cursor=0", of: chat)
+            #expect(all.messages.elements.count == 6 && all.firstCursor == nil)
+            let last = try await page("last=4", of: chat)
+            #expect(last.messages.elements == Array(all.messages.elements[2...]))
+            #expect(last.firstCursor == "2" && last.nextCursor == nil)
+            let part = try await page("last=4&limit=3&cursor=1", of: chat)
+            #expect(part.messages.elements == Array(all.messages.elements[2..<5]))
+            #expect(part.firstCursor == "2" && part.nextCursor == "5")
+            for none in ["last=0", "last=-3"] {
+                let end = try await page(none, of: chat)
+                #expect(end.messages.elements.isEmpty && end.firstCursor == "6" && end.nextCursor == nil)
+            }
+            let whole = try await page("last=9999999999999999999999", of: chat)
+            #expect(whole.messages.elements == all.messages.elements && whole.firstCursor == "0")
+            #expect(try await page("last=x", of: chat) == all)
+            let unknown = try await page("last=4", of: "unknown")
+            #expect(unknown.messages.elements.isEmpty && unknown.firstCursor == "0" && unknown.nextCursor == nil)
         }
     }
 

@@ -34,6 +34,13 @@ package protocol ChatBrowsing: Sendable {
     ///   - cursor: A `nextCursor` from the host; nil begins at the oldest message.
     ///   - limit: The most messages per page; clamped to 1…200.
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse
+    /// The page that begins so many messages before the end of a chat, with its `firstCursor`. Default: nil.
+    ///
+    /// - Parameters:
+    ///   - count: How many messages; they may take more than this page.
+    ///   - limit: The most messages per page; clamped to 1…200.
+    /// - Returns: nil if the host cannot find the end.
+    func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse?
     /// Where the last messages of a chat were when it was read before. Default: that is not known.
     ///
     /// - Parameter count: How many messages; the chat may have fewer.
@@ -41,5 +48,6 @@ package protocol ChatBrowsing: Sendable {
 }
 
 extension ChatBrowsing {
+    package func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse? { nil }
     package func knownEnd(chatID: String, count: Int) async -> HistoryPosition? { nil }
 }

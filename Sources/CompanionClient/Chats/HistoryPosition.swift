@@ -17,7 +17,7 @@ package struct HistoryPosition: Sendable, Hashable {
 }
 
 extension ChatBrowsing {
-    /// Finds the end of a chat. In a long chat it is searched for, if the host's cursors allow it.
+    /// Finds the end of a chat, page by page.
     ///
     /// - Parameter earlier: An earlier position; the messages before it are not read again.
     package func historyPosition(
@@ -26,24 +26,20 @@ extension ChatBrowsing {
     ) async throws -> HistoryPosition {
         var pages = MessagePages(from: earlier.cursor)
         var position = earlier
-        var hasSearched = false
-        var beforeJump: MessagePages?
-        while let page = try await pages.fetch(from: self, chatID: chatID) {
-            if page.isEmpty, let walked = beforeJump {
-                // The page existed a moment ago: messages were removed in the meantime.
-                pages = walked
-                beforeJump = nil
-                continue
+        do {
+            while let page = try await pages.fetch(from: self, chatID: chatID) {
+                if page.isEmpty, pages.taken == 1, earlier.cursor != nil {
+                    // Messages were removed since, so that the chat ends before the earlier position.
+                    return try await historyPosition(chatID: chatID)
+                }
+                if !page.new.isEmpty {
+                    position = HistoryPosition(cursor: page.cursor, identifiers: page.new.map(\.id))
+                }
             }
-            beforeJump = nil
-            if !page.new.isEmpty {
-                position = HistoryPosition(cursor: page.cursor, identifiers: page.new.map(\.id))
-            }
-            guard !hasSearched, pages.taken == MessagePages.pagesBeforeJump else { continue }
-            hasSearched = true
-            guard let offset = try await lastPageOffset(chatID: chatID, after: pages) else { continue }
-            beforeJump = pages
-            pages.jump(to: offset)
+        } catch let error as CompanionClientError
+            where earlier.cursor != nil && pages.taken == 0 && error.mayRefuseOffset
+        {
+            return try await historyPosition(chatID: chatID)
         }
         return position
     }
@@ -81,4 +77,9 @@ extension ChatBrowsing {
         }
         return isBehind ? new : nil
     }
+}
+
+extension CompanionClientError {
+    /// Whether a host may say so to an offset after the end of a chat.
+    var mayRefuseOffset: Bool { [.badRequest, .notFound, .badAnswer, .server].contains(code) }
 }

@@ -46,32 +46,33 @@ struct LastMessages: Sendable {
 extension ChatBrowsing {
     /// The last messages of a chat, oldest first.
     ///
-    /// Begins where the chat ended when it was read before, if that is known and still so. Else, in a long chat, the end
-    /// is searched for first, if the host's cursors allow it, so that the chat is not read from its beginning. Holds about twice as many messages as requested.
+    /// Begins at the chat's end if the host finds it, else where the chat ended when it was read before, if that is known
+    /// and still so, else at the chat's beginning. Holds about twice as many messages as requested.
     package func lastMessages(chatID: String, count: Int) async throws -> [CompanionMessage] {
         guard count > 0 else { return [] }
-        if let known = await knownEnd(chatID: chatID, count: count),
+        var pages = MessagePages()
+        var last = LastMessages(capacity: count)
+        if let first = try await pages.fetchLast(count, from: self, chatID: chatID) {
+            last.append(first.messages)
+            while let page = try await pages.fetch(from: self, chatID: chatID) { last.append(page.messages) }
+            let found = last.elements
+            if found.count == count || first.cursor == "0" { return found }
+            // Some of them cannot be read, so that earlier ones are wanted.
+            pages = MessagePages()
+            last = LastMessages(capacity: count)
+        } else if let known = await knownEnd(chatID: chatID, count: count),
             let found = try await lastMessages(chatID: chatID, count: count, from: known)
         {
             return found
         }
-        var pages = MessagePages()
-        var last = LastMessages(capacity: count)
-        while let page = try await pages.fetch(from: self, chatID: chatID) {
-            last.append(page.messages)
-            guard pages.taken == MessagePages.pagesBeforeJump,
-                let end = try await lastPageOffset(chatID: chatID, after: pages),
-                let found = try await lastMessages(chatID: chatID, count: count, before: end, after: pages)
-            else { continue }
-            return found
-        }
+        while let page = try await pages.fetch(from: self, chatID: chatID) { last.append(page.messages) }
         return last.elements
     }
 
     /// Reads on from where the chat ended before.
     ///
-    /// - Returns: nil if its messages there are others now, as something before them was removed, inserted or moved; if
-    ///   they are too few; and if very many follow.
+    /// - Returns: nil if its messages there are others now, as something before them was removed, inserted or moved, and
+    ///   if they are too few.
     private func lastMessages(
         chatID: String,
         count: Int,
@@ -82,41 +83,14 @@ extension ChatBrowsing {
         var expected = known.identifiers[...]
         do {
             while let page = try await pages.fetch(from: self, chatID: chatID) {
-                guard pages.hasOffsets, zip(page.messages, expected).allSatisfy({ $0.id.isSame(as: $1) }) else {
-                    return nil
-                }
+                guard zip(page.messages, expected).allSatisfy({ $0.id.isSame(as: $1) }) else { return nil }
                 expected = expected.dropFirst(page.messages.count)
                 last.append(page.messages)
-                if pages.next != nil, pages.taken == MessagePages.pagesBeforeJump { return nil }
             }
-        } catch let error as CompanionClientError
-            where [.badRequest, .notFound, .badAnswer, .server].contains(error.code)
-        {
-            // Hosts may refuse an offset after the end.
+        } catch let error as CompanionClientError where error.mayRefuseOffset {
             return nil
         }
         let found = last.elements
         return found.count == count || known.cursor == "0" ? found : nil
-    }
-
-    /// - Returns: nil if the whole chat has to be read.
-    private func lastMessages(
-        chatID: String,
-        count: Int,
-        before end: Int,
-        after walked: MessagePages
-    ) async throws -> [CompanionMessage]? {
-        guard let next = walked.next, let current = next.flatMap(Int.init) else { return nil }
-        var distance = count
-        while end + 1 - distance > current {
-            var pages = MessagePages(from: String(end + 1 - distance))
-            var last = LastMessages(capacity: count)
-            while let page = try await pages.fetch(from: self, chatID: chatID) { last.append(page.messages) }
-            let found = last.elements
-            if found.count == count { return found }
-            // Some messages are unreadable, repeated, or were removed: begin farther back.
-            distance = max(distance * 2, MessagePages.pageSize)
-        }
-        return nil
     }
 }

@@ -10,8 +10,6 @@ struct MessagePages: Sendable {
     /// The most messages that hosts return per page.
     static let pageSize = 200
 
-    /// The number of pages after which a search for the end is worth its requests.
-    static let pagesBeforeJump = 2
     /// The number of pages after which a reduced limit grows again.
     static let pagesUntilGrowth = 4
 
@@ -22,8 +20,6 @@ struct MessagePages: Sendable {
     private(set) var limit = pageSize
     /// The number of pages so far.
     private(set) var taken = 0
-    /// Whether each cursor so far was an offset: the number of messages before it.
-    private(set) var hasOffsets = true
     private var pagesWithLimit = 0
     private var recent = RecentIdentifiers(capacity: window)
 
@@ -34,11 +30,10 @@ struct MessagePages: Sendable {
     /// The number of ids in memory.
     var retained: Int { recent.count }
 
-    /// Takes the page that was requested with ``next``.
+    /// Takes the page that was requested with ``next``, or one that begins anywhere, after which ``next`` goes on.
     ///
     /// - Returns: The messages that did not come before.
     mutating func take(_ page: CompanionMessagesPageResponse) -> [CompanionMessage] {
-        noteOffset(of: page)
         next = following(page)
         taken += 1
         pagesWithLimit += 1
@@ -55,19 +50,9 @@ struct MessagePages: Sendable {
         return true
     }
 
-    /// Continues at another message, counted from the oldest one.
-    mutating func jump(to offset: Int) {
-        next = .some(String(offset))
-    }
-
     private mutating func change(limit: Int) {
         self.limit = min(limit, Self.pageSize)
         pagesWithLimit = 0
-    }
-
-    private mutating func noteOffset(of page: CompanionMessagesPageResponse) {
-        guard case .some(let current) = next, let cursor = page.nextCursor else { return }
-        hasOffsets = hasOffsets && Int(current ?? "0").map { $0 + page.count } == Int(cursor)
     }
 
     /// The next cursor if it makes progress: a host that repeats a cursor must not cause an endless loop.
@@ -97,17 +82,34 @@ extension MessagePages {
     ///
     /// - Returns: nil if there are no more pages.
     mutating func fetch(from chats: some ChatBrowsing, chatID: String) async throws -> Page? {
-        while let cursor = next {
+        guard let cursor = next else { return nil }
+        return try await fetch(at: cursor) {
+            try await chats.messagesPage(chatID: chatID, cursor: cursor, limit: $0)
+        }
+    }
+
+    /// Requests the page that begins so many messages before the chat's end. ``fetch(from:chatID:)`` goes on behind it.
+    ///
+    /// - Returns: nil if the host cannot find the end; then no page was taken.
+    mutating func fetchLast(_ count: Int, from chats: some ChatBrowsing, chatID: String) async throws -> Page? {
+        try await fetch(at: nil) { try await chats.lastPage(chatID: chatID, count: count, limit: $0) }
+    }
+
+    private mutating func fetch(
+        at cursor: String?,
+        _ request: (_ limit: Int) async throws -> CompanionMessagesPageResponse?
+    ) async throws -> Page? {
+        while true {
             try Task.checkCancellation()
             do {
-                let page = try await chats.messagesPage(chatID: chatID, cursor: cursor, limit: limit)
+                guard let page = try await request(limit) else { return nil }
                 let all = page.messages.elements
-                return Page(cursor: cursor, messages: all, new: take(page), isEmpty: page.count == 0)
+                let isEmpty = page.count == 0
+                return Page(cursor: cursor ?? page.firstCursor, messages: all, new: take(page), isEmpty: isEmpty)
             } catch let error as CompanionClientError where error.code == .tooLarge {
                 guard shrink() else { throw error }
             }
         }
-        return nil
     }
 }
 

@@ -29,17 +29,34 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
         cursor: String? = nil,
         limit: Int = 50
     ) async throws -> CompanionMessagesPageResponse {
-        let limit = min(max(limit, 1), 200)
-        let query = "cursor=\(percentEncoded(cursor ?? "0"))&limit=\(limit)"
-        let target = "/companion/chats/\(try segment(chatID, "chat"))/messages?\(query)"
-        let limits = configuration.limits
-        let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
-        let page = try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
+        let page = try await page(of: chatID, from: "cursor=\(percentEncoded(cursor ?? "0"))", limit: limit)
         // Cursors are offsets. If this one is not, it identifies the page itself.
         let start = cursor.flatMap(Int.init)
         let owner = start == nil ? "\(chatID) \(cursor ?? "")" : "\(chatID) "
         _ = leftOut.elements(of: page.messages, .messages, from: start ?? 0, of: owner)
         return page
+    }
+
+    /// `GET /companion/chats/:id/messages?last=`, which only hosts of protocol v2 are asked. One that does not know it
+    /// returns the chat's first page, without `firstCursor`.
+    package func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse? {
+        guard session != nil else { return nil }
+        let page = try await page(of: chatID, from: "last=\(count)", limit: limit)
+        guard let start = page.firstCursor else { return nil }
+        _ = leftOut.elements(of: page.messages, .messages, from: Int(start) ?? 0, of: "\(chatID) ")
+        return page
+    }
+
+    private func page(
+        of chatID: String,
+        from start: String,
+        limit: Int
+    ) async throws -> CompanionMessagesPageResponse {
+        let limit = min(max(limit, 1), 200)
+        let target = "/companion/chats/\(try segment(chatID, "chat"))/messages?\(start)&limit=\(limit)"
+        let limits = configuration.limits
+        let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
+        return try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
     }
 
     /// `POST /companion/chats/:id/continue`.

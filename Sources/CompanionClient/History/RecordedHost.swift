@@ -24,6 +24,9 @@ extension HostClient {
         host.projects = projects.map { RecordedProjects(base: $0, recorder: recorder) }
         host.chats = chats.map { RecordedChats(base: $0, recorder: recorder) }
         host.turns = turns.map { RecordedTurns(base: $0, recorder: recorder) }
+        if let streamed = turns as? StreamedTurns, let chats = host.chats {
+            host.turns = RecordedTurns(base: streamed.readingOn(in: chats), recorder: recorder)
+        }
         host.devices = devices.map { RecordedDevices(base: $0, recorder: recorder, deviceID: deviceID) }
         if let events, let chats = host.chats, let projects = host.projects {
             host.events = RecordedEvents(base: events, recorder: recorder, projects: projects, chats: chats)
@@ -97,10 +100,20 @@ struct RecordedChats: ChatBrowsing {
 
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse {
         let page = try await base.messagesPage(chatID: chatID, cursor: cursor, limit: limit)
-        // Requests for single messages look for the end of a chat; their offset is uncertain.
-        guard limit > 1, page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return page }
+        await keep(page, at: cursor, of: chatID)
+        return page
+    }
+
+    func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse? {
+        guard let page = try await base.lastPage(chatID: chatID, count: count, limit: limit) else { return nil }
+        await keep(page, at: page.firstCursor, of: chatID)
+        return page
+    }
+
+    private func keep(_ page: CompanionMessagesPageResponse, at cursor: String?, of chatID: String) async {
+        guard page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return }
         // Hosts may ignore the limit. Others wait while a page is written, so not one of any size.
-        guard page.messages.elements.count <= 10_000 else { return page }
+        guard page.messages.elements.count <= 10_000 else { return }
         let offset = cursor.map { Int($0) } ?? 0
         let before = last.withLockedValue(\.self).flatMap { last in
             cursor.map(last.cursor.isSame) == true && last.chatID.isSame(as: chatID) ? last.messageID : nil
@@ -119,7 +132,6 @@ struct RecordedChats: ChatBrowsing {
                 at: recorder.now()
             )
         }
-        return page
     }
 }
 

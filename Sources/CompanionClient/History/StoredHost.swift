@@ -52,6 +52,13 @@ extension StoredHost: ProjectBrowsing, ChatBrowsing {
         )
     }
 
+    package func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse? {
+        let start = max(0, try await store.messageCount(hostID: hostID, chatID: chatID) - count)
+        var page = try await messagesPage(chatID: chatID, cursor: String(start), limit: limit)
+        page.firstCursor = String(start)
+        return page
+    }
+
     /// How many messages of a chat were never read.
     package func unreadCount(chatID: String) async throws -> Int {
         try await store.unreadCount(hostID: hostID, chatID: chatID)

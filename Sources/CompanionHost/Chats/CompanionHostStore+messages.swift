@@ -16,10 +16,17 @@ extension CompanionHostStore {
     ///
     /// - Parameters:
     ///   - offset: How many messages from the oldest one are skipped; negative counts as 0.
+    ///   - last: How many messages before the chat's end the page begins, in place of `offset`; negative counts as 0. The
+    ///     answer then has a `firstCursor`. nil for `offset`.
     ///   - limit: Clamped to 1…200.
-    func messagesPage(chatID: String, offset: Int, limit: Int) async throws(CompanionHostError) -> ByteBuffer {
+    func messagesPage(
+        chatID: String,
+        offset: Int,
+        last: Int? = nil,
+        limit: Int
+    ) async throws(CompanionHostError) -> ByteBuffer {
         let limit = min(max(limit, 1), 200)
-        let offset = max(offset, 0)
+        let offset = last == nil ? max(offset, 0) : 0
         // Needs no transaction: messages are only ever added, and one that comes between the two statements might as well
         // have come after them.
         return try await database.readEach { [catalog] database in
@@ -27,20 +34,24 @@ extension CompanionHostStore {
             buffer.writeStaticString(#"{"ok":true,"chatId":"#)
             buffer.writeJSONString(chatID)
             buffer.writeStaticString(#","messages":["#)
+            var start = offset
             var nextCursor: Int?
             let chats = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
             if let chat = try Row.fetchOne(chats, arguments: [chatID]), catalog.project(id: chat[2]) != nil {
                 let key: Int64 = chat[0]
                 let count: Int = chat[1]
-                let written = try Self.write(key: key, offset: offset, limit: limit, from: database, to: &buffer)
+                if let last { start = max(0, count - max(0, last)) }
+                let written = try Self.write(key: key, offset: start, limit: limit, from: database, to: &buffer)
                 // Nothing is written behind the end: an offset from there could overflow.
-                if written > 0, offset + written < count { nextCursor = offset + written }
+                if written > 0, start + written < count { nextCursor = start + written }
             }
             if let nextCursor {
-                buffer.writeString(#"],"nextCursor":"\#(nextCursor)"}"#)
+                buffer.writeString(#"],"nextCursor":"\#(nextCursor)""#)
             } else {
-                buffer.writeStaticString(#"],"nextCursor":null}"#)
+                buffer.writeStaticString(#"],"nextCursor":null"#)
             }
+            if last != nil { buffer.writeString(#","firstCursor":"\#(start)""#) }
+            buffer.writeStaticString("}")
             return buffer
         }
     }

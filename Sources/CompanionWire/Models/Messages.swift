@@ -46,6 +46,9 @@ package struct CompanionMessagesPageResponse: Codable, Sendable, Hashable {
     package var messages: LossyArray<CompanionMessage>
     /// The numeric offset, as text, of the next (newer) page; nil at the end.
     package var nextCursor: String?
+    /// The offset, as text, of the page's first message; only in the answer of a v2 host that was asked for the last
+    /// messages.
+    package var firstCursor: String?
 
     package init(chatId: String, messages: [CompanionMessage], nextCursor: String?) {
         self.ok = true
@@ -61,5 +64,6 @@ package struct CompanionMessagesPageResponse: Codable, Sendable, Hashable {
         try container.encode(messages, forKey: .messages)
         // Deployed hosts write `null` at the end, not nothing.
         try container.encode(nextCursor, forKey: .nextCursor)
+        try container.encodeIfPresent(firstCursor, forKey: .firstCursor)
     }
 }

@@ -9,6 +9,8 @@ package struct StreamedTurns: TurnRunning {
     private let now: @Sendable () -> Date
     /// The end of each chat's history when its last turn began.
     private let positions = NIOLockedValueBox<[ByteText: HistoryPosition]>([:])
+    /// The chats, if this machine keeps what it reads of them: they know where they ended before.
+    private var chats: (any ChatBrowsing)?
 
     /// - Parameter deviceID: This device's id at the host.
     package init(client: CompanionAPIClient, deviceID: String, now: @escaping @Sendable () -> Date) {
@@ -18,6 +20,19 @@ package struct StreamedTurns: TurnRunning {
     }
 
     package var takesImages: Bool { false }
+
+    /// The same turns. They look for the end of a chat from where it is known to have ended before.
+    func readingOn(in chats: any ChatBrowsing) -> StreamedTurns {
+        var turns = self
+        turns.chats = chats
+        return turns
+    }
+
+    /// The end of a chat when its last turn began, or else when it was read before.
+    private func position(in chatID: String) async -> HistoryPosition {
+        if let position = positions.withLockedValue({ $0[ByteText(chatID)] }) { return position }
+        return await chats?.knownEnd(chatID: chatID, count: 50) ?? .start
+    }
 
     /// The host creates the chat when it receives the first prompt.
     package func makeChat(projectID: String, title: String) -> String {
@@ -47,7 +62,7 @@ package struct StreamedTurns: TurnRunning {
                 client: client,
                 chatID: chatID,
                 request: ContinueChatRequest(request),
-                position: positions.withLockedValue { $0[ByteText(chatID)] } ?? .start,
+                position: await position(in: chatID),
                 clock: client.clock,
                 willSend: { try journal?.begin() },
                 answered: { if journal != nil { emit(.status("The host has the prompt.")) } }

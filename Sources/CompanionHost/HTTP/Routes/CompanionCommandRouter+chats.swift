@@ -25,6 +25,7 @@ extension CompanionCommandRouter {
             let page = try await store.messagesPage(
                 chatID: chatID,
                 offset: Self.integer(query["cursor"]) ?? 0,
+                last: context.version < 2 ? nil : Self.integer(query["last"]),
                 limit: Self.integer(query["limit"]) ?? CompanionHostStore.defaultPageSize
             )
             return .json(page)

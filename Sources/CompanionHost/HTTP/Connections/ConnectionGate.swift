@@ -4,12 +4,12 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Lets connections in and ends them by ``ConnectionPolicy``, and bounds what the log says of strangers.
+/// Lets connections in and ends them by ``ConnectionPolicy``, and limits what strangers can write to the log.
 final class ConnectionGate: Sendable {
     /// Why a connection is ended.
     enum Ending: Sendable, Hashable {
-        /// Another one needs its place.
-        case gaveWay
+        /// Its address has as many as it may have.
+        case tooMany
         /// It took too long with something.
         case tooSlow
     }
@@ -55,13 +55,12 @@ final class ConnectionGate: Sendable {
         guard let peer = channel.remoteAddress.flatMap(IPAddress.init(peer:)) else { return false }
         let id = Self.id(of: channel)
         let now = clock.now()
-        let (isOpen, instead) = state.withLockedValue { state in
-            let (isOpen, instead) = state.policy.open(id, from: peer, isSecure: isSecure, now: now)
+        let isOpen = state.withLockedValue { state in
+            let isOpen = state.policy.open(id, from: peer, isSecure: isSecure, now: now)
             if isOpen { state.held[id] = Held(peer: peer, end: end) }
-            return (isOpen, instead.flatMap { state.held.removeValue(forKey: $0) })
+            return isOpen
         }
         wake.yield()
-        if let instead { self.end(instead, .gaveWay, "too many connections") }
         guard isOpen else {
             note("too many connections", of: peer)
             return false
@@ -77,10 +76,10 @@ final class ConnectionGate: Sendable {
 
     func enter(_ phase: ConnectionPolicy.Phase, _ id: ConnectionPolicy.ID) {
         let now = clock.now()
-        let instead = state.withLockedValue { state in
-            state.policy.enter(phase, id, now: now).flatMap { state.held.removeValue(forKey: $0) }
+        let refused = state.withLockedValue { state in
+            state.policy.enter(phase, by: id, now: now) ? nil : state.held.removeValue(forKey: id)
         }
-        if let instead { end(instead, .gaveWay, "too many slow requests") }
+        if let refused { end(refused, .tooMany, "too many slow requests") }
     }
 
     /// Notes whether the last request of a connection has proven to come from a paired device.

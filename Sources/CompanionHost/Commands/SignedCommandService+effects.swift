@@ -29,7 +29,7 @@ extension SignedCommandService {
                 [store, events, quotas] database in
                 // One that is listed already is not made.
                 if store.catalog.project(id: made.project.id) == nil {
-                    try quotas.charge(DeviceUsage(projects: 1), to: command.deviceId, in: database)
+                    try quotas.charge(DeviceUsage(chats: 1), to: command.deviceId, in: database)
                 }
                 let project = try store.add(made.project, at: now, in: database)
                 // Served once it is stored; a project of a transaction that fails is listed by no database.
@@ -83,7 +83,7 @@ extension SignedCommandService {
             throw HostError(.commandBadShape, HostErrorText.malformedBody)
         }
         let turnID = UUID().uuidString.lowercased()
-        let usage = DeviceUsage(messages: 1, bytes: prompt.utf8.count)
+        let usage = DeviceUsage.message(prompt)
         let outcome = try await once(command, digest: digest, permission: .chatSend) {
             [store, agent, quotas] database in
             guard let project = try store.projectID(ofChat: chatID, in: database),

@@ -109,9 +109,7 @@ extension HostDatabase {
             device TEXT NOT NULL,
             hour INTEGER NOT NULL,
             chats INTEGER NOT NULL,
-            messages INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
-            projects INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (device, hour)
         ) WITHOUT ROWID;
         """

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 
 /// Counts in the database what each device has stored, and refuses what is too much.
 final class DeviceQuotas: Sendable {
-    /// The hours that a limit of a day is about, the present one included.
+    /// The hours that the limits are about, the present one included.
     static let hours = 24
 
     let quota: DeviceQuota
@@ -39,19 +39,15 @@ final class DeviceQuotas: Sendable {
         let hour = Self.hour(clock.now())
         let statement = try database.cachedStatement(
             sql: """
-                SELECT coalesce(sum(CASE WHEN hour > ? THEN projects END), 0),
-                    coalesce(sum(CASE WHEN hour > ? THEN chats END), 0),
-                    coalesce(sum(CASE WHEN hour > ? THEN messages END), 0),
-                    coalesce(sum(CASE WHEN hour > ? THEN bytes END), 0), coalesce(sum(bytes), 0)
-                FROM deviceUsage WHERE device = ?
+                SELECT coalesce(sum(chats), 0) AS chats, coalesce(sum(bytes), 0) AS bytes FROM deviceUsage
+                WHERE device = ? AND hour > ?
                 """
         )
-        let first = hour - Self.hours
-        if let row = try Row.fetchOne(statement, arguments: [first, first, first, first, id]) {
-            let day = DeviceUsage(projects: row[0], chats: row[1], messages: row[2], bytes: row[3])
-            if let excess = quota.excess(usage, day: day, totalBytes: row[4]) {
-                tell(id, excess, hour: hour)
-                throw Self.refusal(excess)
+        if let row = try Row.fetchOne(statement, arguments: [id, hour - Self.hours]) {
+            let day = DeviceUsage(chats: row["chats"], bytes: row["bytes"])
+            if let limit = quota.limit(exceededBy: usage, after: day) {
+                tell(id, limit, hour: hour)
+                throw Self.refusal(limit)
             }
         }
         try Self.add(usage, of: id, hour: hour, in: database)
@@ -59,12 +55,7 @@ final class DeviceQuotas: Sendable {
 
     /// Takes back what was not stored after all, within a transaction.
     func refund(_ usage: DeviceUsage, to id: String, in database: Database) throws {
-        let back = DeviceUsage(
-            projects: -usage.projects,
-            chats: -usage.chats,
-            messages: -usage.messages,
-            bytes: -usage.bytes
-        )
+        let back = DeviceUsage(chats: -usage.chats, bytes: -usage.bytes)
         try Self.add(back, of: id, hour: Self.hour(clock.now()), in: database)
     }
 
@@ -94,38 +85,37 @@ final class DeviceQuotas: Sendable {
     private static func add(_ usage: DeviceUsage, of id: String, hour: Int, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT INTO deviceUsage (device, hour, projects, chats, messages, bytes) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (device, hour) DO UPDATE SET projects = projects + excluded.projects,
-                    chats = chats + excluded.chats,
-                    messages = messages + excluded.messages, bytes = bytes + excluded.bytes
+                INSERT INTO deviceUsage (device, hour, chats, bytes) VALUES (?, ?, ?, ?)
+                ON CONFLICT (device, hour) DO UPDATE
+                SET chats = chats + excluded.chats, bytes = bytes + excluded.bytes
                 """
         )
-        try statement.execute(arguments: [id, hour, usage.projects, usage.chats, usage.messages, usage.bytes])
+        try statement.execute(arguments: [id, hour, usage.chats, usage.bytes])
     }
 
     private static func hour(_ time: Date) -> Int { Int((time.timeIntervalSince1970 / 3600).rounded(.down)) }
 
     /// Notifies the owner, once per hour and device.
-    private func tell(_ id: String, _ excess: DeviceQuota.Excess, hour: Int) {
+    private func tell(_ id: String, _ limit: String, hour: Int) {
         let isNew = told.withLockedValue { told in
             defer { told[id] = hour }
             return told[id] != hour
         }
         guard isNew else { return }
         logger.notice(
-            "a device has reached \(excess.text)",
+            "a device has reached \(limit)",
             metadata: .event("command", outcome: "refused", code: CompanionErrorCode.quotaExceeded.rawValue, device: id)
         )
-        if let device = device(id) { events.send(.quotaReached(device.companionDevice, what: excess.text)) }
+        if let device = device(id) { events.send(.quotaReached(device.companionDevice, what: limit)) }
     }
 
-    private static func refusal(_ excess: DeviceQuota.Excess) -> HostError {
-        let way = excess.passes ? "Try again later, or ask" : "Ask"
-        return HostError(
+    private static func refusal(_ limit: String) -> HostError {
+        HostError(
             .quotaExceeded,
-            "This device has reached \(excess.text), all that this host stores for it. \(way) the host's owner for more",
-            retryable: excess.passes,
-            retryAfter: excess.passes ? 3600 : nil
+            "This device has reached \(limit), all that this host stores for it. Try again later, or ask the host's "
+                + "owner for more",
+            retryable: true,
+            retryAfter: 3600
         )
     }
 }

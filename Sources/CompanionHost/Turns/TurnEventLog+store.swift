@@ -54,7 +54,7 @@ extension TurnEventLog {
         case .end(let state, let time, let answer):
             if let answer {
                 project = try CompanionHostStore.insert(answer.message, in: database)
-                let usage = DeviceUsage(messages: 1, bytes: answer.message.text.utf8.count)
+                let usage = DeviceUsage.message(answer.message.text)
                 try DeviceQuotas.add(usage, of: answer.device, at: time, in: database)
             }
             try database.execute(
@@ -113,8 +113,7 @@ extension TurnEventLog {
             isInterrupted: true
         )
         try CompanionHostStore.insert(message, in: database)
-        let usage = DeviceUsage(messages: 1, bytes: text.utf8.count)
-        try DeviceQuotas.add(usage, of: device, at: time, in: database)
+        try DeviceQuotas.add(.message(text), of: device, at: time, in: database)
     }
 
     /// The text of a turn's frames.

@@ -6,8 +6,8 @@ struct QuotaOptions: ParsableArguments {
     @Option(
         name: .customLong("quota"),
         help: """
-            Limit what each device may store (repeatable): projects=N, chats=N, messages=N and size=N[K|M|G] in 24 hours, \
-            total=N[K|M|G] in all, or none. Default: projects=50, chats=500, messages=5000, size=32M, total=1G.
+            Limit what each device may store in 24 hours (repeatable): chats=N (a project counts as one), size=N[K|M|G], \
+            or none. Default: chats=500, size=32M.
             """,
         transform: QuotaArgument.init(commandLine:)
     )
@@ -23,20 +23,17 @@ struct QuotaOptions: ParsableArguments {
         limits.reduce(into: .usual) { quota, argument in
             switch argument.limit {
             case nil: quota = .unlimited
-            case .projects(let count): quota.projects = count
             case .chats(let count): quota.chats = count
-            case .messages(let count): quota.messages = count
             case .size(let bytes): quota.bytes = bytes
-            case .total(let bytes): quota.totalBytes = bytes
             }
         }
     }
 }
 
-/// A quota on the command line: `chats=20`, `messages=300`, `size=10M`, `total=1G`, or `none`.
+/// A quota on the command line: `chats=20`, `size=10M` or `none`.
 struct QuotaArgument {
     enum Limit: Hashable {
-        case projects(Int), chats(Int), messages(Int), size(Int), total(Int)
+        case chats(Int), size(Int)
     }
 
     /// nil removes all limits.
@@ -50,9 +47,7 @@ struct QuotaArgument {
         }
         limit = Self.limit(argument)
         guard limit != nil else {
-            throw ValidationError(
-                "Give projects=N, chats=N, messages=N, size=N or total=N, such as chats=20 or size=10M, or none."
-            )
+            throw ValidationError("Give chats=N or size=N, such as chats=20 or size=10M, or none.")
         }
     }
 
@@ -60,14 +55,9 @@ struct QuotaArgument {
         let bytes = argument.utf8
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let value = bytes[bytes.index(after: equals)...]
-        let count = number(value)
-        let bytesOfValue = size(value)
         switch argument[..<equals] {
-        case "projects": return count.map(Limit.projects)
-        case "chats": return count.map(Limit.chats)
-        case "messages": return count.map(Limit.messages)
-        case "size": return bytesOfValue.map(Limit.size)
-        case "total": return bytesOfValue.map(Limit.total)
+        case "chats": return number(value).map(Limit.chats)
+        case "size": return size(value).map(Limit.size)
         default: return nil
         }
     }

@@ -78,7 +78,8 @@ extension CompanionCommandRouter {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
-        let usage = DeviceUsage(chats: isNew ? 1 : 0, messages: 1, bytes: body.prompt.utf8.count)
+        var usage = DeviceUsage.message(body.prompt)
+        if isNew { usage.chats = 1 }
         let id = try await quotas.charging(usage, to: device, in: store.database) {
             try await turns.submit(turn, project: project, model: body.model, device: device)
         }

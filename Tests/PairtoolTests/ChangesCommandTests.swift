@@ -146,7 +146,7 @@ import Testing
             truncated: true
         )
         changes.firstTriedAt = Date(timeIntervalSince1970: -60)
-        changes.hidden = 2
+        (changes.hidden, changes.hiddenFiles) = (3, ["dist/x", "b\u{1B}[2J"])
         let sink = Written()
         var context = CommandContext.process
         context.stdout = sink
@@ -166,7 +166,10 @@ import Testing
         let words = plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let since = "Since 10 min ago, when the files could first be read (the session began 11 min ago), at commit"
         #expect(words.hasPrefix(since), "\(words)")
-        #expect(words.contains("not shown: an untracked .gitignore from before the session ignores them."), "\(words)")
+        let hidden =
+            "3 new or changed files are hidden by ignore files (.gitignore) that are not as in the session's first "
+        #expect(words.contains(hidden + "commit: dist/x, b"), "\(words)")
+        #expect(words.contains("and 1 more."), "\(words)")
         for text in ["too large: 12", "binary", "repository", "5 files changed, +1 −1", "too long"] {
             #expect(plain.contains(text), "\(text)")
         }

@@ -11,8 +11,8 @@ struct WorktreeLook: Sendable {
 
 extension GitSessions {
     /// What would be lost with a working tree: files that are not as in a commit, commits that no other reference leads to,
-    /// and what else only its git directory holds, such as a rebase that has not ended. Files that are ignored now, and
-    /// were when the session began, do not count. A submodule that has been filled counts.
+    /// and what else only its git directory holds, such as a rebase that has not ended. Files do not count that git ignores
+    /// now and by the `.gitignore` files of the commit at which the session began. A submodule that has been filled counts.
     func unsaved(_ session: GitSessionRecord) async throws -> WorktreeLook {
         let isThere = FileStatus(session.directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {
@@ -30,7 +30,7 @@ extension GitSessions {
             // A worktree of the host's has a commit, unless someone has taken it away.
             guard let commit = repository.commit else { throw GitError(.unreadable, "The branch has no commit") }
             tips.insert(commit)
-            files = try await changedFiles(of: repository, since: commit, chat: session.chat)
+            files = try await changedFiles(of: repository, since: commit, in: session)
         }
         let content = try await BlockingCall.run {
             try entry?.content(digits: repository.digits) ?? WorktreeEntry.Content()
@@ -62,22 +62,18 @@ extension GitSessions {
     private func changedFiles(
         of repository: GitRepository,
         since commit: String,
-        chat: String
+        in session: GitSessionRecord
     ) async throws -> Set<GitPath> {
-        var files: Set<GitPath> = []
-        // With what was ignored when the session began, and with what is ignored now.
-        for chat in [chat, nil] {
-            let now = try await snapshots.take(repository, isKept: false, chat: chat)
-            let changes: [GitSnapshots.Change]
-            do {
-                changes = try await snapshots.changes(from: commit, to: now)
-            } catch {
-                await now.remove()
-                throw error
-            }
+        let now = try await snapshots.take(repository, isKept: false)
+        var files: Set<GitPath>
+        do {
+            files = try await snapshots.hiddenFiles(in: now, since: session.baseCommit)
+            files.formUnion(try await snapshots.changes(from: commit, to: now).flatMap(\.paths))
+        } catch {
             await now.remove()
-            files.formUnion(changes.flatMap(\.paths))
+            throw error
         }
+        await now.remove()
         // What was only staged.
         let staged = try await GitProgram.run(
             ["diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", "HEAD"],

@@ -12,7 +12,6 @@ package final class GitSessions: Sendable {
     struct Start: Sendable {
         /// Where the agent works.
         var directory: String
-        var chat: String
         /// What was there when the turn began; nil where it cannot be said.
         var snapshot: GitSnapshot?
     }
@@ -66,7 +65,7 @@ package final class GitSessions: Sendable {
                 // Where the files could not be kept, they are tried again.
                 if let record, record.tree != nil || record.worktreeBranch != nil {
                     let directory = try Self.directory(of: turn, in: record)
-                    return Start(directory: directory, chat: record.chat, snapshot: try await look(at: record))
+                    return Start(directory: directory, snapshot: try await look(at: record))
                 }
                 return try await beginSession(turn, project: project, after: record, say: say)
             }
@@ -84,7 +83,11 @@ package final class GitSessions: Sendable {
         let counting = Task { [snapshots] in
             defer { continuation.finish() }
             guard let repository = try? await GitRepository.open(old.repository.root, folder: old.repository.folder),
-                let new = try? await snapshots.take(repository, isKept: false, chat: start.chat)
+                let new = try? await snapshots.take(
+                    repository,
+                    isKept: false,
+                    after: GitTree(name: old.tree, objects: [old.objects])
+                )
             else { return }
             continuation.yield(try? await snapshots.count(from: old, to: new))
             await new.remove()
@@ -134,7 +137,7 @@ package final class GitSessions: Sendable {
     private func look(at record: GitSessionRecord) async throws -> GitSnapshot? {
         do {
             let repository = try await GitRepository.open(record.directory, folder: record.folder)
-            return try await snapshots.take(repository, isKept: false, chat: record.chat)
+            return try await snapshots.take(repository, isKept: false)
         } catch {
             guard Self.reason(of: error) != nil else { throw error }
             logger.notice("files not looked at", metadata: .failure(error))
@@ -159,7 +162,7 @@ package final class GitSessions: Sendable {
     ) async throws -> Start {
         guard let place = try await place(of: turn, project: project, after: earlier) else {
             if usesWorktrees { say("No git repository: the agent works in the project's own directory") }
-            return Start(directory: turn.directory, chat: turn.chatID)
+            return Start(directory: turn.directory)
         }
         var needsWorktree = false
         if usesWorktrees, earlier == nil { needsWorktree = try await !table.hasAgentSession(chat: turn.chatID) }
@@ -172,7 +175,7 @@ package final class GitSessions: Sendable {
             startedAt: clock.now()
         )
         record.firstTriedAt = earlier.map { $0.firstTriedAt ?? $0.startedAt }
-        var start = Start(directory: turn.directory, chat: turn.chatID)
+        var start = Start(directory: turn.directory)
         var opened: GitRepository?
         do {
             do {
@@ -187,7 +190,7 @@ package final class GitSessions: Sendable {
                     say("Works on the branch \(record.worktreeBranch ?? ""), in \(repository.directory)")
                 }
                 record.baseCommit = repository.commit
-                start.snapshot = try await snapshots.take(repository, isKept: true, chat: turn.chatID)
+                start.snapshot = try await snapshots.take(repository, isKept: true)
                 record.tree = start.snapshot?.tree
             } catch {
                 guard let text = Self.reason(of: error) else { throw error }
@@ -275,7 +278,7 @@ extension GitSessions {
             }
             return try await asking.runUnlessCancelled(record.directory) {
                 let repository = try await GitRepository.open(record.directory, folder: record.folder)
-                let now = try await snapshots.take(repository, isKept: false, chat: record.chat)
+                let now = try await snapshots.take(repository, isKept: false, after: GitTree(name: tree))
                 let answer: ChatChangesResponse
                 do {
                     answer = try await changes(record, tree, now, wantsDifference: wantsDifference, file: file)
@@ -294,6 +297,8 @@ extension GitSessions {
 
     /// Files that are listed.
     private static let listed = 5000
+    /// Files that are listed of those that git ignores.
+    private static let listedHidden = 100
     /// The files to compare if not all are needed. Git gets their names.
     private static let compared = 500
 
@@ -344,10 +349,16 @@ extension GitSessions {
         answer.firstTriedAt = record.firstTriedAt
         guard file == nil else { return answer }
         do {
-            answer.hidden = try await snapshots.hiddenFiles(repository, chat: record.chat, since: record.startedAt)
+            let hidden = try await snapshots.hiddenFiles(
+                in: now,
+                since: record.baseCommit,
+                changedAfter: record.startedAt
+            )
+            answer.hidden = hidden.count
+            if !hidden.isEmpty { answer.hiddenFiles = Array(hidden.map(\.text).sorted().prefix(Self.listedHidden)) }
         } catch {
             guard Self.reason(of: error) != nil else { throw error }
-            logger.notice("hidden files not counted", metadata: .failure(error))
+            logger.notice("hidden files not listed", metadata: .failure(error))
         }
         return answer
     }

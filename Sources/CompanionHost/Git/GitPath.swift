@@ -48,15 +48,6 @@ struct GitPath: Sendable, Hashable {
         return isPlain ? text : "'" + text.parts("'", omittingEmpty: false).joined(separator: "'\\''") + "'"
     }
 
-    /// The path as a pattern for lists of files to ignore and `:(glob)`: on one line, where `[\t-\v]` stands for a line
-    /// end.
-    var pattern: [UInt8] {
-        bytes.flatMap { byte -> [UInt8] in
-            if byte == UInt8(ascii: "\n") { return Array("[\t-\u{B}]".utf8) }
-            return "*?[\\".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte]
-        }
-    }
-
     /// The path below a directory; nil for one that is not in there.
     ///
     /// - Parameter directory: Empty for the top.

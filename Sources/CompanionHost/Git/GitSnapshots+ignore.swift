@@ -2,14 +2,10 @@ import FoundationEssentials
 import Glibc
 import LocalState
 
-/// What git ignores, as it was when a session began: an agent can write a `.gitignore`, and would hide files with it.
+/// Lists of files, and those that git ignores.
 extension GitSnapshots {
-    /// - Parameter list: What was kept when the session began. Default: what git ignores now.
-    func listFiles(
-        _ repository: GitRepository,
-        _ home: String,
-        ignoring list: String?
-    ) async throws -> GitProgram.Result {
+    /// Lists the files that are not as in the commit, by `ls-files -z -t`, without those that git ignores.
+    func listFiles(_ repository: GitRepository, _ home: String) async throws -> GitProgram.Result {
         // What was read once for a commit stays in the index.
         if FileManager.default.contents(atPath: home + "/commit") == Self.note(of: repository) {
             async let isThere = hasCommit(repository)
@@ -17,7 +13,7 @@ extension GitSnapshots {
                 try await markSkipped(repository, home)
                 let start = ContinuousClock.now
                 let kinds = ["--modified", "--deleted", "--others"]
-                let listed = try await listOnce(kinds, repository, home, ignoring: list)
+                let listed = try await listOnce(kinds, repository, home)
                 if try await isThere, listed.isSuccess || listed.isCut {
                     if start.duration(to: .now) > limits.listing { _ = try? await refresh(repository, home) }
                     return listed
@@ -28,9 +24,9 @@ extension GitSnapshots {
         }
         try await readCommit(repository, home)
         try await markSkipped(repository, home)
-        async let others = listOnce(["--others"], repository, home, ignoring: list)
+        async let others = listOnce(["--others"], repository, home)
         try await refresh(repository, home)
-        let changed = try await listOnce(["--modified", "--deleted"], repository, home, ignoring: list)
+        let changed = try await listOnce(["--modified", "--deleted"], repository, home)
         try Self.write(Array(Self.note(of: repository)), to: home + "/commit", isDurable: false)
         var listed = try await others
         guard listed.isSuccess, !listed.isCut else { return listed }
@@ -86,12 +82,10 @@ extension GitSnapshots {
     private func listOnce(
         _ kinds: [String],
         _ repository: GitRepository,
-        _ home: String,
-        ignoring list: String?
+        _ home: String
     ) async throws -> GitProgram.Result {
         try await git(
-            ["--literal-pathspecs", "ls-files", "-z", "-t"] + kinds
-                + [list.map { "--exclude-from=" + $0 } ?? "--exclude-standard", "--"],
+            ["--literal-pathspecs", "ls-files", "-z", "-t"] + kinds + ["--exclude-standard", "--"],
             repository,
             paths: repository.pathspecs,
             index: home + "/index",
@@ -99,167 +93,101 @@ extension GitSnapshots {
         )
     }
 
-    /// Keeps all that git ignores now as one list: by files that are tracked, in the folder, or above it.
+    /// Lists the files of an earlier tree that the commit does not have, as new ones.
+    func listFiles(of earlier: GitTree?, in repository: GitRepository) async throws -> [UInt8] {
+        guard let earlier else { return [] }
+        let listed = try await git(
+            ["--literal-pathspecs", "diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=D"]
+                + [earlier.name, "--"],
+            repository,
+            paths: repository.pathspecs,
+            index: home(of: repository) + "/index",
+            borrowing: earlier.objects,
+            limit: 32 << 20
+        )
+        guard listed.isSuccess, !listed.isCut else {
+            throw GitError(.unreadable, "Git cannot list the earlier files: \(listed.error)")
+        }
+        return listed.output.split(separator: 0).flatMap { Array("? ".utf8) + $0 + [0] }
+    }
+
+    /// The files below the folder that are not in a snapshot because git ignores them, and would not by the `.gitignore`
+    /// files of a commit alone: an agent can write such files and the owner's lists, and must not hide work with them.
     ///
     /// - Parameters:
-    ///   - listed: By ``listFiles(_:_:ignoring:)``.
-    ///   - list: nil where nothing is to be kept.
-    func keepIgnoreFiles(
-        _ repository: GitRepository,
-        _ home: String,
-        listed: [UInt8],
-        in list: String?
-    ) async throws {
-        guard let list else { return }
-        let wanted = "**/.gitignore"
-        let folder = GitPath(repository.folder.utf8)
-        let start: [UInt8] = repository.folder.isEmpty ? [] : folder.pattern + [UInt8(ascii: "/")]
-        async let tracked = git(
-            ["ls-files", "-z", "--cached", "--", ":(glob)" + wanted],
+    ///   - now: A snapshot of just now that is not kept. Its index is of no use after this.
+    ///   - commit: That of the session's start; nil if there was none.
+    ///   - start: Only files that have come or changed since then; nil for all.
+    func hiddenFiles(
+        in now: GitSnapshot,
+        since commit: String?,
+        changedAfter start: Date? = nil
+    ) async throws -> Set<GitPath> {
+        let repository = now.repository
+        guard let temporary = now.temporary else { throw GitError(.unreadable, "The snapshot has no index") }
+        let index = temporary + "/index"
+        // If the working tree has no list of this name, git reads those of the index that are marked as not checked out.
+        let name = UUID().uuidString
+        if let commit { try await addIgnoreFiles(of: commit, named: name, to: index, in: repository) }
+        let listed = try await git(
+            ["--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-per-directory=" + name, "--"],
             repository,
-            index: home + "/index",
+            // With the folder alone, git forgets the lists above it.
+            paths: repository.folder.isEmpty ? [] : repository.pathspecs + [Array(name.utf8)],
+            index: index,
             limit: 32 << 20
         )
-        // Those that ignore themselves.
-        async let ignored = git(
-            ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--"],
-            repository,
-            paths: [Array(":(glob)".utf8) + start + Array(wanted.utf8)],
-            index: home + "/index",
-            // Git prints all directories that it ignores as well.
-            limit: 32 << 20
-        )
-        let known = try Self.names(await tracked)
-        var names = try known.union(Self.names(await ignored))
-        let others = listed.split(separator: 0).filter { $0.first == UInt8(ascii: "?") }
-        names.formUnion(others.map { GitPath($0.dropFirst(2)) })
-        var inside: GitPath? = repository.folder.isEmpty ? nil : folder
-        while let below = inside {
-            inside = below.directory
-            let above: [UInt8] = inside.map { $0.bytes + [UInt8(ascii: "/")] } ?? []
-            names.insert(GitPath(above + Array(".gitignore".utf8)))
+        guard !listed.isCut else { throw GitError(.tooMuch, "Git ignores too many files") }
+        guard listed.isSuccess else {
+            throw GitError(.unreadable, "Git cannot list what it ignores: \(listed.error)")
         }
-        let files = names.filter { name in
-            name.bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last?
-                .elementsEqual(".gitignore".utf8) == true
-        }
-        try await BlockingCall.run {
-            let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard root >= 0 else { throw GitError.notKept }
-            defer { close(root) }
-            var lines = FileManager.default.contents(atPath: home + "/info/exclude").map { Array($0) } ?? []
-            var trackedLines = lines
-            var size = 0
-            // The last line that fits decides: a directory's own list comes after those above it.
-            for file in files.sorted(by: { $0.depth < $1.depth }) {
-                guard let content = try Self.content(ofIgnoreFile: file, in: root) else { continue }
-                // What each line gets in addition is at most `!/`, the directory and `/**/`.
-                let added = (file.directory?.pattern.count ?? 0) + 6
-                size += content.count + (content.count { $0 == UInt8(ascii: "\n") } + 1) * added
-                guard size <= 16 << 20 else {
-                    throw GitError(.tooMuch, "The project has too many patterns of files to ignore")
-                }
-                let more = Self.lines(ofIgnoreFile: content, in: file.directory)
-                lines += more
-                if known.contains(file) { trackedLines += more }
-            }
-            try Self.write(trackedLines, to: list + "-tracked")
-            try Self.write(lines, to: list)
-        }
-    }
-
-    /// - Returns: nil for a list that is gone, or that git does not read either. Blocks.
-    private static func content(ofIgnoreFile path: GitPath, in root: Int32) throws -> [UInt8]? {
-        let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
-        // Opening a pipe must not block.
-        let descriptor = openat(root, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            guard [ENOENT, ENOTDIR, ELOOP, EACCES].contains(errno) else { throw GitError.notKept }
-            return nil
-        }
-        defer { close(descriptor) }
-        guard let status = FileStatus(descriptor: descriptor) else { throw GitError.notKept }
-        guard status.kind == .file else { return nil }
-        do {
-            return try PrivateFile.content(of: descriptor, named: path.text, limit: 1 << 20)
-        } catch {
-            throw GitError.notKept
-        }
-    }
-
-    /// How many files have come or changed since a session began that only lists hide which were not tracked then; nil
-    /// where the lists were not kept.
-    func hiddenFiles(_ repository: GitRepository, chat: String, since start: Date) async throws -> Int? {
-        let home = home(of: repository)
-        let list = "\(home)/info/ignore-files-\(Self.hash(ofChat: chat))"
-        guard FileStatus(list) != nil, FileStatus(list + "-tracked") != nil else { return nil }
-        @Sendable func others(_ list: String) async throws -> Set<GitPath> {
-            try Self.names(
-                await git(
-                    ["--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-from=" + list, "--"],
-                    repository,
-                    paths: repository.pathspecs,
-                    index: home + "/index",
-                    limit: 32 << 20
-                )
-            )
-        }
-        async let all = others(list + "-tracked")
-        let shown = try await others(list)
-        let hidden = try await all.subtracting(shown)
+        // Another repository has a slash at its end.
+        let slash = UInt8(ascii: "/")
+        let hidden = listed.output.split(separator: 0).map { GitPath($0.last == slash ? $0.dropLast() : $0) }
+        guard let start else { return Set(hidden.compactMap { $0.below(repository.folder) }) }
         return try await BlockingCall.run {
             let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
             defer { close(root) }
-            return hidden.count { path in
+            let changed = hidden.filter { path in
                 let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
                 // Copied, unpacked and moved files keep the times of their content.
                 return FileStatus(nameBytes: name, in: root).map { $0.statusChangedAt >= start } ?? false
             }
+            return Set(changed.compactMap { $0.below(repository.folder) })
         }
     }
 
-    private static func names(_ result: GitProgram.Result) throws -> Set<GitPath> {
-        guard !result.isCut else { throw GitError(.tooMuch, "Git ignores too many files") }
-        guard result.isSuccess else {
-            throw GitError(.unreadable, "Git cannot list what it ignores: \(result.error)")
+    /// Adds the `.gitignore` files of a commit to an index under another name, as files that are not checked out.
+    private func addIgnoreFiles(
+        of commit: String,
+        named name: String,
+        to index: String,
+        in repository: GitRepository
+    ) async throws {
+        let listed = try await git(["ls-tree", "-r", "-z", "--full-tree", commit], repository, limit: 256 << 20)
+        guard listed.isSuccess, !listed.isCut else {
+            throw GitError(.unreadable, "Git cannot read the commit of the session's start: \(listed.error)")
         }
-        return Set(result.output.split(separator: 0).map { GitPath($0) })
-    }
-
-    /// The lines of a `.gitignore` as they are written at the top directory (gitignore(5)).
-    static func lines(ofIgnoreFile content: [UInt8], in directory: GitPath?) -> [UInt8] {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let above = directory?.pattern
-        var lines: [UInt8] = []
-        for line in content.dropFirst(content.starts(with: mark) ? 3 : 0).split(separator: UInt8(ascii: "\n")) {
-            guard line.first != UInt8(ascii: "#") else { continue }
-            guard let above else {
-                lines += Array(line) + [UInt8(ascii: "\n")]
+        var entries: [UInt8] = []
+        var paths: [UInt8] = []
+        let file = Array(".gitignore".utf8)
+        // `100644 blob 0123…`, a tab, and the path. Git does not follow links.
+        for line in listed.output.split(separator: 0) where line.starts(with: "100".utf8) {
+            guard let tab = line.firstIndex(of: UInt8(ascii: "\t")), line.suffix(file.count).elementsEqual(file) else {
                 continue
             }
-            let isNegated = line.first == UInt8(ascii: "!")
-            let pattern = isNegated ? line.dropFirst() : line
-            var name = pattern
-            if name.last == UInt8(ascii: "\r") { name = name.dropLast() }
-            while name.last == UInt8(ascii: " ") { name = name.dropLast() }
-            guard !name.isEmpty else { continue }
-            lines += Array((isNegated ? "!/" : "/").utf8)
-            lines += above
-            // A pattern with a slash before its end is meant from its own directory on, another one anywhere below.
-            let isAnchored = name.dropLast().contains(UInt8(ascii: "/"))
-            lines += Array((!isAnchored ? "/**/" : name.first == UInt8(ascii: "/") ? "" : "/").utf8)
-            lines += Array(pattern) + [UInt8(ascii: "\n")]
+            let directory = line[(tab + 1)...].dropLast(file.count)
+            guard directory.isEmpty || directory.last == UInt8(ascii: "/") else { continue }
+            let path = Array(directory) + Array(name.utf8) + [0]
+            entries += Array(line[...tab]) + path
+            paths += path
         }
-        return lines
+        for (options, input) in [(["--index-info"], entries), (["--skip-worktree", "--stdin"], paths)] {
+            let done = try await git(["update-index", "-z"] + options, repository, index: index, input: input)
+            guard done.isSuccess else {
+                throw GitError(.unreadable, "Git cannot note the lists of ignored files: \(done.error)")
+            }
+        }
     }
-}
-
-extension GitError {
-    fileprivate static let notKept = GitError(.unreadable, "Git's lists of ignored files cannot be kept")
-}
-
-extension GitPath {
-    /// How many directories are above it.
-    fileprivate var depth: Int { bytes.count { $0 == UInt8(ascii: "/") } }
 }

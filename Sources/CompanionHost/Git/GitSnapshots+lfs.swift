@@ -11,7 +11,7 @@ import NIOConcurrencyHelpers
 extension GitSnapshots {
     /// The changed files whose content is what the pointer in the commit says.
     ///
-    /// - Parameter listed: By ``listFiles(_:_:ignoring:)``.
+    /// - Parameter listed: By ``listFiles(_:_:)``.
     func pulledFiles(_ repository: GitRepository, _ home: String, listed: [UInt8]) async throws -> Set<GitPath> {
         let lines = listed.split(separator: 0).filter { $0.count > 2 }
         func paths(_ tag: Unicode.Scalar) -> Set<GitPath> {

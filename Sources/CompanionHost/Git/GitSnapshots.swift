@@ -25,6 +25,13 @@ struct GitSnapshot: Sendable {
     }
 }
 
+/// A tree object with the content of a working tree.
+struct GitTree: Sendable {
+    var name: String
+    /// The directories with objects of it, besides those that are kept.
+    var objects: [String] = []
+}
+
 /// Keeps what was in working trees, without a trace in their repositories.
 ///
 /// For each working tree the host has a git directory of its own: with its own index and objects, which borrows the
@@ -64,35 +71,36 @@ struct GitSnapshots: Sendable {
     }
 
     /// - Parameters:
-    ///   - isKept: Whether its objects stay, and the lists of files to ignore as they are now.
-    ///   - chat: Whose lists of files to ignore are used, where they were kept. Default: the lists as they are now.
+    ///   - isKept: Whether its objects stay.
+    ///   - earlier: The tree that it is compared with. Files of that tree count even if git ignores them by now.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
-    func take(_ repository: GitRepository, isKept: Bool, chat: String? = nil) async throws -> GitSnapshot {
+    func take(_ repository: GitRepository, isKept: Bool, after earlier: GitTree? = nil) async throws -> GitSnapshot {
         try await lock.runUnlessCancelled(repository.root) {
             for _ in 0..<2 {
                 do {
-                    return try await takeOnce(repository, isKept: isKept, chat: chat)
+                    return try await takeOnce(repository, isKept: isKept, after: earlier)
                 } catch let error as GitError where error.code == .changing {
                     continue
                 }
             }
-            return try await takeOnce(repository, isKept: isKept, chat: chat)
+            return try await takeOnce(repository, isKept: isKept, after: earlier)
         }
     }
 
-    private func takeOnce(_ repository: GitRepository, isKept: Bool, chat: String?) async throws -> GitSnapshot {
+    private func takeOnce(
+        _ repository: GitRepository,
+        isKept: Bool,
+        after earlier: GitTree?
+    ) async throws -> GitSnapshot {
         let home = home(of: repository)
         let temporary = "\(directory)/tmp/\(UUID().uuidString)"
         let remove = { @Sendable in try FileManager.default.removeItem(atPath: temporary) }
-        let hash = chat.map { Self.hash(ofChat: $0) }
-        let list = hash.map { "\(home)/info/ignore-files-\($0)" }
         do {
             try await BlockingCall.run {
                 try Self.prepare(home, temporary, repository)
-                try Self.writeExclude(home, repository, keptIn: hash.map { "ignored-" + $0 }, isNew: isKept)
-                if isKept, let list { unlink(list) }
+                try Self.writeExclude(home, repository)
             }
-            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary, list)
+            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary, after: earlier)
             if isKept { _ = try? await BlockingCall.run(remove) }
             return snapshot
         } catch {
@@ -106,24 +114,22 @@ struct GitSnapshots: Sendable {
         isKept: Bool,
         _ home: String,
         _ temporary: String,
-        _ list: String?
+        after earlier: GitTree?
     ) async throws -> GitSnapshot {
         try await makeHome(of: repository)
-        let kept = list.flatMap { FileStatus($0) == nil ? nil : $0 }
-        let listed = try await listFiles(repository, home, ignoring: kept)
+        let found = try await listFiles(repository, home)
         // Git is ended when its output is cut.
-        guard !listed.isCut else { throw GitError(.tooMuch, "Too many uncommitted files") }
-        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
-        // The agent has not begun before it has ended.
-        async let keeping: Void = keepIgnoreFiles(repository, home, listed: listed.output, in: isKept ? list : nil)
-        let pulled = try await pulledFiles(repository, home, listed: listed.output)
+        guard !found.isCut else { throw GitError(.tooMuch, "Too many uncommitted files") }
+        guard found.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(found.error)") }
+        let listed = try await found.output + listFiles(of: earlier, in: repository)
+        let pulled = try await pulledFiles(repository, home, listed: listed)
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {
             if FileStatus(home + "/index") != nil {
                 try FileManager.default.copyItem(atPath: home + "/index", toPath: index)
             }
-            return try WorkingEntries(listed: listed.output, except: pulled, repository, limits)
+            return try WorkingEntries(listed: listed, except: pulled, repository, limits)
         }
         let objects = isKept ? home + "/objects" : temporary + "/objects"
         if !entries.placed.isEmpty {
@@ -150,7 +156,6 @@ struct GitSnapshots: Sendable {
         guard tree.isSuccess, let name = tree.lines.first else {
             throw GitError(.unreadable, "Git cannot write down the files: \(tree.error)")
         }
-        try await keeping
         return GitSnapshot(
             repository: repository,
             tree: String(name),
@@ -212,10 +217,6 @@ struct GitSnapshots: Sendable {
         }
     }
 
-    static func hash(ofChat chat: String) -> String {
-        SHA256.hash(data: Data(chat.utf8)).prefix(16).hexText
-    }
-
     func home(of repository: GitRepository) -> String {
         home(root: repository.root, format: repository.format)
     }
@@ -231,22 +232,7 @@ struct GitSnapshots: Sendable {
     }
 
     /// Writes what the owner has git ignore besides the project's `.gitignore`.
-    ///
-    /// - Parameters:
-    ///   - name: The file that keeps it for a chat, as it was when the session began: an agent can write to the
-    ///     owner's lists, and would hide files with them.
-    ///   - isNew: Whether the session begins now.
-    private static func writeExclude(
-        _ home: String,
-        _ repository: GitRepository,
-        keptIn name: String?,
-        isNew: Bool
-    ) throws {
-        let exclude = home + "/info/exclude"
-        let kept = name.map { home + "/info/" + $0 }
-        if !isNew, let kept, let data = FileManager.default.contents(atPath: kept) {
-            return try write(Array(data), to: exclude, isDurable: false)
-        }
+    private static func writeExclude(_ home: String, _ repository: GitRepository) throws {
         let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
         var lines: [UInt8] = []
         for path in [user, repository.common + "/info/exclude"].compactMap(\.self) {
@@ -255,8 +241,7 @@ struct GitSnapshots: Sendable {
             else { continue }
             lines += Array(data) + [UInt8(ascii: "\n")]
         }
-        try write(lines, to: exclude, isDurable: false)
-        if isNew, let kept { try write(lines, to: kept) }
+        try write(lines, to: home + "/info/exclude", isDurable: false)
     }
 
     static func write(_ bytes: [UInt8], to path: String, isDurable: Bool = true) throws {

@@ -76,9 +76,11 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     /// When the session began, where the files could not be read before `startedAt`: what was changed between is not
     /// known.
     package var firstTriedAt: Date?
-    /// Files that have changed as well and are not listed: only lists ignore them that git did not track when the
-    /// session began.
+    /// The number of files that have changed as well and are not listed: git ignores them, and would not by the
+    /// `.gitignore` files of ``baseCommit`` alone.
     package var hidden: Int?
+    /// The first hundred of them; nil for none.
+    package var hiddenFiles: [String]?
     /// The mode of the chat's agent; nil where that is not known.
     package var mode: AgentMode?
 

@@ -254,47 +254,60 @@ struct GitSnapshotTests {
         }
     }
 
-    @Test("Lists of files to ignore above a project count as they were when its session began")
-    func ignoredFromAbove() async throws {
+    @Test("Files below a project that lists above it hide are found, by the lists of its first commit")
+    func hiddenFromAbove() async throws {
         let script = "echo '*.o' >.gitignore; mkdir -p p/app; echo 1 >p/app/a; git add -A; git commit -qm one"
-        try await TestRepository.with(script + "; echo x >p/.gitignore") { (repository: TestRepository) async throws in
+        try await TestRepository.with(script) { (repository: TestRepository) async throws in
             let opened = try await GitRepository.open(repository.root, folder: "p/app")
-            let base = try await repository.snapshots.take(opened, isKept: true, chat: "c")
+            let base = try await repository.snapshots.take(opened, isKept: true)
             try await repository.shell(
-                "echo '*' >.gitignore; echo '*' >p/.gitignore; cd p/app; echo 1 >b.o; echo 1 >x; echo 1 >y"
+                """
+                echo '*' >.gitignore; echo '*' >p/.gitignore; echo 1 >n; cd p/app; echo 1 >b.o; echo 1 >x
+                git init -q own; git add -f ../.gitignore ../../.gitignore; git commit -qm two
+                """
             )
-            let now = try await repository.snapshots.take(opened, isKept: false, chat: "c")
-            let changes = try await repository.snapshots.changes(from: base.tree, to: now)
-            #expect(changes.map(\.file.summary) == ["added y +1 -0 untracked"])
-            let hidden = try await repository.snapshots.hiddenFiles(opened, chat: "c", since: .distantPast)
-            #expect(hidden == 1, "x, by a list that was not tracked")
-            await now.remove()
+            let again = try await GitRepository.open(repository.root, folder: "p/app")
+            func hidden(_ commit: String?, after start: Date? = nil) async throws -> [String] {
+                let now = try await repository.snapshots.take(again, isKept: false, after: GitTree(name: base.tree))
+                #expect(try await repository.snapshots.changes(from: base.tree, to: now).isEmpty)
+                return try await repository.snapshots.hiddenFiles(in: now, since: commit, changedAfter: start)
+                    .map(\.text).sorted()
+            }
+            #expect(try await hidden(opened.commit) == ["own", "x"])
+            #expect(try await hidden(opened.commit, after: .distantFuture).isEmpty)
+            #expect(try await hidden(again.commit).isEmpty)
+            #expect(try await hidden(nil) == ["b.o", "own", "x"])
+            await #expect(throws: GitError.self) { try await hidden(String(repeating: "1", count: 40)) }
         }
     }
 
     @Test(
-        "A list of files to ignore hides the same once it is kept, whatever its directory is called",
+        "The lists of files to ignore of a commit hide what they hid, whatever their directory is called",
         arguments: [
             "*\n!x\n", "!\nx\n", "/x\n", "a/b\n", "**\n", "a/**\n", "**/b\n", "a/\r\n", "x  \n", "e\\ \n", "\\ \n",
             "\\!n\n", "\\#h\n", "x\r\n", "\u{FEFF}x\n", "[x]\n", "*?\n", "/*/\n!/a/\n", "#x\n/x",
         ],
         ["d[x", "new\nline"]
     )
-    func keptLists(content: String, directory: String) async throws {
+    func listsOfCommit(content: String, directory: String) async throws {
         let script = """
             for d in '\(directory)' dx new-line .; do mkdir -p "$d/a/b" "$d/s/a"; cd "$d"
             for f in x '#h' '!n' ' ' 'e ' n a/b/x a/x s/x s/a/b; do echo 1 >"$f"; done; cd "$OLDPWD"; done
             """
         try await TestRepository.with(script) { (repository: TestRepository) async throws in
-            try write(content, to: "\(repository.root)/\(directory)/.gitignore")
+            let list = "\(directory)/.gitignore"
+            try write(content, to: "\(repository.root)/\(list)")
+            try await repository.shell("git --literal-pathspecs add -f '\(list)'; git commit -qm one")
+            let all = try await repository.shell("git ls-files -z --others")
+            let shown = try await repository.shell("git ls-files -z --others --exclude-standard")
+            // From now on git ignores all files.
+            try await repository.shell("echo '*' >.gitignore; echo '*' >'\(list)'")
             let opened = try await GitRepository.open(repository.root)
-            _ = try await repository.snapshots.take(opened, isKept: true, chat: "c")
-            let home = repository.snapshots.home(of: opened)
-            let list = "\(home)/info/ignore-files-\(GitSnapshots.hash(ofChat: "c"))"
-            let all = try await repository.shell("git ls-files --others")
-            let shown = try await repository.shell("git ls-files --others --exclude-standard")
-            let kept = try await repository.shell("git ls-files --others --exclude-from='\(list)'")
-            #expect(kept == shown && shown != all)
+            let now = try await repository.snapshots.take(opened, isKept: false)
+            let hidden = try await repository.snapshots.hiddenFiles(in: now, since: opened.commit)
+            let expected = Set(shown.split(separator: "\0").map { GitPath($0.utf8) } + [GitPath(".gitignore".utf8)])
+            #expect(now.others.isEmpty && hidden == expected && shown != all)
+            await now.remove()
         }
     }
 

@@ -60,9 +60,9 @@ struct WorktreeTests {
 
     @Test("It is removed with its branch when nothing is lost, and the next prompt begins a new one")
     func removed() async throws {
-        try await TestRepository.with { repository in
+        try await TestRepository.with("echo '*.log' >.gitignore; echo 1 >a; git add -A; git commit -qm one") {
+            repository in
             try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
-                try await repository.shell("echo '*.log' >>.git/info/exclude")
                 let (chat, _) = try await begin(device, "echo ignored >x.log")
                 let before = try await place(device, chat)
                 #expect(before.unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
@@ -90,7 +90,8 @@ struct WorktreeTests {
             ("git commit -q --allow-empty -m o; git checkout -q main~0; echo b >b", 1, 1),
             ("git commit -q --allow-empty -m o; git branch kept", 0, 0),
             ("git commit -q --allow-empty -m o; git tag kept", 0, 0),
-            ("mkdir w; echo '*' >w/.gitignore", 1, 0),
+            ("mkdir w; echo '*' >w/.gitignore", 1, 0), ("echo '*' >.gitignore", 1, 0),
+            ("echo b >b; echo b >>\"$(git rev-parse --git-path info/exclude)\"", 1, 0),
         ]
     )
     func unsaved(script: String, files: Int, commits: Int) async throws {
@@ -113,15 +114,22 @@ struct WorktreeTests {
         }
     }
 
-    @Test("A file that was ignored at the start and is not ignored any more is unsaved")
-    func noLongerIgnored() async throws {
-        try await TestRepository.with { repository in
-            try await repository.shell("echo '*.log' >>.git/info/exclude")
+    @Test(
+        "A file is unsaved that git ignores no more, or did not ignore at the start, also once the list is committed",
+        arguments: ["echo >.gitignore", "echo '*' >.gitignore; echo w >b", "echo b >>.gitignore; echo w >b"],
+        [false, true]
+    )
+    func changedLists(script: String, isCommitted: Bool) async throws {
+        try await TestRepository.with("echo '*.log' >.gitignore; echo 1 >a; git add -A; git commit -qm one") {
+            repository in
             try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
                 let (chat, _) = try await begin(device, "echo wanted >x.log")
-                #expect(try await place(device, chat).unsaved?.files == 0)
-                try await repository.shell("echo >.git/info/exclude")
-                #expect(try await place(device, chat).unsaved?.files == 1)
+                let place = try await place(device, chat)
+                #expect(place.unsaved?.files == 0)
+                let commit = isCommitted ? "; git commit -qam two; git branch kept" : ""
+                try await repository.shell("cd '\(place.directory)'; \(script)\(commit)")
+                // The list itself, while it is not committed, and `x.log` or `b`.
+                #expect(try await self.place(device, chat).unsaved?.files == (isCommitted ? 1 : 2))
                 #expect(try await remove(device, chat).code == .sessionUnsaved)
             }
         }

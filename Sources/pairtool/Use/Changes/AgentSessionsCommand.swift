@@ -75,7 +75,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
             discussion: """
                 A worktree stays if work would be lost with it: files that are in no commit, commits that no other \
                 branch or tag leads to (also those of its reflog), or what git has not finished there, such as a rebase. \
-                --force removes it in any case, within seconds. Files that git ignored when the session began, and still does, do not count. \
+                --force removes it in any case, within seconds. Files that git ignores now, and by the .gitignore files of \
+                the commit at which the session began, do not count. \
                 The chat's messages stay; its next prompt begins a new session.
 
                 Examples:

@@ -12,7 +12,7 @@ struct ChangesView {
 
         private enum CodingKeys: String, CodingKey {
             case chatId, startedAt, baseCommit, commit, branch, directory, files, diff, truncated, mode
-            case firstTriedAt, hidden
+            case firstTriedAt, hidden, hiddenFiles
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -29,6 +29,7 @@ struct ChangesView {
             try container.encodeIfPresent(changes.mode, forKey: .mode)
             try container.encodeIfPresent(changes.firstTriedAt, forKey: .firstTriedAt)
             try container.encodeIfPresent(changes.hidden, forKey: .hidden)
+            try container.encodeIfPresent(changes.hiddenFiles, forKey: .hiddenFiles)
         }
     }
 
@@ -64,12 +65,14 @@ struct ChangesView {
         return "\(since), when the files could first be read (the session began \(TimeText.ago(first, now: now)))"
     }
 
-    /// What untracked ignore files hide; nil for nothing.
+    /// The files that changed ignore files hide; nil for none.
     private var hidden: String? {
         guard let count = changes.hidden, count > 0 else { return nil }
         let files = count == 1 ? "1 new or changed file is" : "\(count) new or changed files are"
-        let all = count == 1 ? "it" : "them"
-        return "\(files) not shown: an untracked .gitignore from before the session ignores \(all)"
+        var names = (changes.hiddenFiles ?? []).prefix(5).map { TerminalText.line($0) }
+        if !names.isEmpty, names.count < count { names.append("and \(count - names.count) more") }
+        return "\(files) hidden by ignore files (.gitignore) that are not as in the session's first commit"
+            + (names.isEmpty ? "" : ": " + names.joined(separator: ", "))
     }
 
     private func writeList() {

@@ -295,6 +295,80 @@ struct AgentRuleTests {
         }
     }
 
+    /// Commands in a project whose `config/secrets` is denied, where they run, and what comes of them if another rule
+    /// allows them: nil where a person is asked.
+    static let commandsAroundPaths: [(String, String?, AgentRule.Effect?)] = [
+        // Below the place, as seen from where the command runs.
+        ("cat secrets/prod.env", "config", nil), ("cat ./secrets/prod.env", "./config/", nil),
+        ("cat config/secrets/prod.env", nil, nil), ("cat prod.env", "config/secrets", nil),
+        ("cat --file=secrets/prod.env", "config", nil), ("cat link/prod.env", "docs", nil),
+        // Or from where the agent works: nobody knows that the command runs where the agent says.
+        ("cat config/secrets/prod.env", "docs", nil),
+        // A directory above the place.
+        ("rm -r config", nil, nil), ("rm -r config/", nil, nil), ("rm -r .", nil, nil), ("rm -r ./", nil, nil),
+        ("rm -r PROJECT", nil, nil), ("rm -r PROJECT/config", "docs", nil), ("rm -r /", nil, nil),
+        ("rm -r .", "config", nil), ("tar -cf x.tar --directory=config y", nil, nil), ("rm -r above", nil, nil),
+        ("cp -r config docs", nil, nil), ("ls .", "docs", nil),
+        // A directory above the place, other than the project, to run in.
+        ("ls", "config", nil), ("ls", "PROJECT/config", nil),
+        // The project as the mere place to run in, and what has nothing to do with the place.
+        ("swift build", nil, .allow), ("swift build", ".", .allow), ("swift build", "PROJECT", .allow),
+        ("ls Sources", nil, .allow), ("ls Sources", "PROJECT", .allow), ("ls", "docs", .allow),
+        ("rm -r docs", nil, .allow), ("rm -r secrets", nil, .allow), ("cat secrets/prod.env", "docs", .allow),
+        ("cat PROJECT/docs/a", "PROJECT", .allow), ("cat config.yml", nil, .allow), ("cat other/a", "PROJECT", .allow),
+        // A program is no directory, whatever else has its name.
+        ("config get user", nil, .allow),
+    ]
+
+    @Test(
+        "A command that names a directory above a denied path is asked about, and one that only runs there is not",
+        arguments: commandsAroundPaths
+    )
+    func commandsAround(command: String, cwd: String?, expected: AgentRule.Effect?) async throws {
+        try await withTemporaryDirectory { directory in
+            for name in ["config/secrets", "docs", "Sources"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(directory)/\(name)",
+                    withIntermediateDirectories: true
+                )
+            }
+            for (link, target) in [("docs/link", "../config/secrets"), ("above", "config")] {
+                try FileManager.default.createSymbolicLink(atPath: "\(directory)/\(link)", withDestinationPath: target)
+            }
+            var asked = Self.asked("execute", command.replacing("PROJECT", with: directory))
+            asked.directories = cwd.map { [$0.replacing("PROJECT", with: directory)] } ?? []
+            let program = try #require(command.split(separator: " ").first.map(String.init))
+            for allow in [Self.rule(.allow, kind: "execute"), Self.rule(.allow, command: program)] {
+                for effect in [AgentRule.Effect.deny, .ask] {
+                    let rules = [Self.rule(effect, path: "config/secrets"), allow]
+                    #expect(Self.effect(rules, asked, in: directory) == expected, "\(allow.text)")
+                }
+                #expect(Self.effect([allow], asked, in: directory) == .allow, "without the other rule")
+            }
+        }
+    }
+
+    @Test("What deletes or moves a directory above a denied path is asked about, and a search of the project is not")
+    func filesAround() async throws {
+        try await withTemporaryDirectory { directory in
+            try FileManager.default.createDirectory(
+                atPath: directory + "/config/secrets",
+                withIntermediateDirectories: true
+            )
+            let cases: [(kind: String, paths: [String], expected: AgentRule.Effect?)] = [
+                ("delete", ["config"], nil), ("move", ["config", "docs"], nil), ("search", ["config"], nil),
+                ("delete", [directory], nil), ("delete", ["config/other"], .allow), ("move", ["a", "b"], .allow),
+                ("search", [directory], .allow), ("search", ["docs"], .allow), ("edit", ["config/a"], .allow),
+                ("delete", ["config/secrets"], .deny), ("think", ["config"], nil), ("think", ["docs"], .allow),
+            ]
+            for (kind, paths, expected) in cases {
+                let rules = [Self.rule(.deny, path: "config/secrets"), Self.rule(.allow, kind: kind)]
+                let asked = Self.asked(kind, nil, paths)
+                #expect(Self.effect(rules, asked, in: directory) == expected, "\(kind) \(paths)")
+            }
+        }
+    }
+
     @Test("A rule for a path leaves tools without files to their rules, but not those that may use files")
     func otherToolsBesidePaths() async throws {
         try await withTemporaryDirectory { directory in

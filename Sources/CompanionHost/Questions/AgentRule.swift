@@ -99,12 +99,11 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         let roots = effect == .allow ? [use.directory] : use.roots
         guard use.hasKnownPaths else {
             // A rule for a path stands for itself: what names nothing there is left to the other rules.
-            guard effect != .allow, let named = use.namedPaths else { return .unknown }
-            return named.allSatisfy { use.isInside($0, names, of: roots) == false } ? .none : .unknown
+            return effect != .allow && use.isClear(of: names) ? .none : .unknown
         }
         let inside = use.paths.map { use.isInside($0, names, of: roots) }
         let count = inside.count { $0 == true }
-        if count == 0, effect != .allow, inside.contains(nil) { return .unknown }
+        if count == 0, effect != .allow, inside.contains(nil) || use.holds(names) { return .unknown }
         return count == 0 ? .none : count == inside.count ? .all : .part
     }
 
@@ -181,11 +180,72 @@ struct ToolUse: Sendable {
         !isCommand && Self.fileKinds.contains(kind) && paths.count >= (kind.isSame(as: "move") ? 2 : 1)
     }
 
-    /// What a command may name as a path, or a tool that uses no files does; nil where that cannot be told.
-    var namedPaths: [String]? {
-        guard isCommand else { return Self.otherKinds.contains(kind) ? paths : nil }
-        guard !hasUnknownArguments, let words else { return nil }
-        return paths + directories + words.flatMap(Self.paths)
+    /// The position of a path, as seen from a place that a rule names.
+    private enum Position {
+        /// To the place, or below it.
+        case inside
+        /// To where the agent works, or to the listed project.
+        case root
+        /// To another directory that the place is below.
+        case above
+        case outside
+        /// That cannot be told.
+        case unknown
+    }
+
+    /// Whether a command, or a tool that uses no files, certainly names neither a place nor a directory above it. Blocks.
+    ///
+    /// A command may change all that is below a directory that it names. That it runs in the project does not count:
+    /// every command does, and a rule for a path would become a rule for all commands.
+    ///
+    /// - Parameter place: The names that lead there, from one of ``roots``.
+    func isClear(of place: [String]) -> Bool {
+        let reported = paths + (isCommand ? directories : [])
+        let isReportedClear = reported.allSatisfy { path in
+            let found = position(of: resolved(path), seenFrom: place)
+            return found == .outside || found == .root
+        }
+        guard isReportedClear else { return false }
+        guard isCommand else { return Self.otherKinds.contains(kind) }
+        guard !hasUnknownArguments, let words else { return false }
+        // Only the agent says where the command runs: its words may mean paths there, or where the agent works.
+        let starts = [directory] + directories.compactMap { resolved($0) }
+        return words.enumerated().allSatisfy { index, word in
+            Self.paths(in: word).allSatisfy { path in
+                starts.allSatisfy { start in
+                    switch position(of: resolved(path, from: start), seenFrom: place) {
+                    case .outside: true
+                    // The first word is a program, which is no directory.
+                    case .root, .above: index == 0
+                    case .inside, .unknown: false
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether one of its paths is a directory above a place. Blocks.
+    ///
+    /// The project itself counts only for what deletes or moves it: a search of the project is the usual one.
+    ///
+    /// - Parameter place: The names that lead there, from one of ``roots``.
+    func holds(_ place: [String]) -> Bool {
+        let takesAll = kind.isSame(as: "delete") || kind.isSame(as: "move")
+        return paths.contains { path in
+            let found = position(of: resolved(path), seenFrom: place)
+            return found == .above || takesAll && found == .root
+        }
+    }
+
+    /// - Parameters:
+    ///   - real: Where a path leads; nil where that cannot be told.
+    ///   - place: The names that lead to the place, from one of ``roots``.
+    private func position(of real: String?, seenFrom place: [String]) -> Position {
+        guard let real else { return .unknown }
+        let places = roots.map { Self.joined($0, with: place) }
+        if places.contains(where: { Self.isInside(real, of: $0) }) { return .inside }
+        if roots.contains(where: { real.isSame(as: $0) }) { return .root }
+        return places.contains { Self.isInside($0, of: real) } ? .above : .outside
     }
 
     /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
@@ -196,10 +256,7 @@ struct ToolUse: Sendable {
     /// - Returns: nil where that cannot be told.
     func isInside(_ path: String, _ place: [String], of roots: [String]) -> Bool? {
         guard let real = resolved(path) else { return nil }
-        return roots.contains { root in
-            let wanted = (root.isSame(as: "/") ? "" : root) + ([""] + place).joined(separator: "/")
-            return real.isSame(as: wanted) || real.begins(with: wanted + "/")
-        }
+        return roots.contains { Self.isInside(real, of: Self.joined($0, with: place)) }
     }
 
     /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
@@ -207,8 +264,10 @@ struct ToolUse: Sendable {
 
     /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is in somebody's home, is a
     /// URL, is another one for each process, or has a link that leads nowhere yet.
-    private func resolved(_ path: String) -> String? {
-        let whole = path.begins(with: "/") ? path : "\(directory)/\(path)"
+    ///
+    /// - Parameter start: Where a relative path begins: absolute, without symbolic links; nil for where the agent works.
+    private func resolved(_ path: String, from start: String? = nil) -> String? {
+        let whole = path.begins(with: "/") ? path : "\(start ?? directory)/\(path)"
         // An absolute path is what it is.
         let isPlain = path.begins(with: "/") || !path.begins(with: "~") && !path.has(":/")
         guard !path.isEmpty, !path.isSame(as: "/?"), isPlain,
@@ -227,6 +286,16 @@ struct ToolUse: Sendable {
     }
 
     // MARK: Text
+
+    /// The path of names below a directory, which is absolute.
+    private static func joined(_ directory: String, with names: [String]) -> String {
+        (directory.isSame(as: "/") ? "" : directory) + names.map { "/" + $0 }.joined()
+    }
+
+    /// Whether an absolute path is another one, or below it.
+    private static func isInside(_ path: String, of directory: String) -> Bool {
+        path.isSame(as: directory) || path.begins(with: directory.isSame(as: "/") ? "/" : directory + "/")
+    }
 
     /// The names of a relative path; nil for one that is absolute or goes up.
     static func names(_ path: String) -> [String]? {

@@ -71,7 +71,8 @@ struct HostRuleAddCommand: AsyncParsableCommand {
         discussion: """
             The kinds of tools are \(AgentRule.kinds.joined(separator: ", ")). If you give several conditions, all of \
             them have to hold. A rule has a command or a path, not both: a path concerns tools that read or change \
-            files. Commands are left to the other rules, but one that names a path of a deny or ask rule is asked about.
+            files. Commands are left to the other rules, but one that names a path of a deny or ask rule, or a directory \
+            above it, is asked about.
 
             Examples:
               pairtool host rules add allow --kind edit --path docs

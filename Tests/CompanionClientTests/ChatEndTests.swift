@@ -75,6 +75,32 @@ import Testing
         }
     }
 
+    /// A host whose cursors are as large as numbers can be.
+    private struct LargeChat: ChatBrowsing {
+        func messagesPage(
+            chatID: String,
+            cursor: String?,
+            limit: Int
+        ) throws -> CompanionMessagesPageResponse {
+            let start = Int(cursor ?? "0") ?? 0
+            let (end, isTooLarge) = start.addingReportingOverflow(1)
+            let next = isTooLarge ? Int.max : end
+            let message = CompanionMessage(id: "m-\(start)", role: .user, text: "", createdAt: nil)
+            return CompanionMessagesPageResponse(
+                chatId: chatID,
+                messages: [message],
+                nextCursor: String(next)
+            )
+        }
+    }
+
+    @Test(arguments: [2, 1, 0])
+    func `cursors that are too large to be counted on are no offsets`(_ left: Int) async throws {
+        let position = HistoryPosition(cursor: String(Int.max - left), identifiers: [])
+        let end = try await LargeChat().historyPosition(chatID: "c", from: position)
+        #expect(end.cursor == String(Int.max))
+    }
+
     /// A host with ways of its own.
     private struct OddChat: ChatBrowsing {
         enum Way: CaseIterable {

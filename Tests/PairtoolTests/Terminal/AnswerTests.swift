@@ -92,6 +92,14 @@ import Testing
         #expect(writer.answer == "whatever")
     }
 
+    @Test("Counts of tokens that are too large to be added leave the earlier count")
+    func largeCounts() {
+        var progress = TurnProgress()
+        progress.count(ContinueChatUsage(inputTokens: 12, outputTokens: 7))
+        progress.count(ContinueChatUsage(inputTokens: .max, outputTokens: .max))
+        #expect(progress.summary(elapsed: 0) == "0 s · 19 tokens")
+    }
+
     @Test("The mode in which an agent works is below its answer, while it comes and at its end")
     func mode() throws {
         let window = Window(columns: 60, rows: 10)

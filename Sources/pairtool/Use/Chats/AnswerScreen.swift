@@ -223,7 +223,7 @@ struct TurnProgress: Sendable {
     }
 
     mutating func count(_ usage: ContinueChatUsage) {
-        tokens = usage.totalTokens ?? usage.outputTokens.map { $0 + (usage.inputTokens ?? 0) } ?? tokens
+        tokens = usage.totalTokens ?? ContinueChatUsage.sum(usage.inputTokens, usage.outputTokens) ?? tokens
     }
 
     /// The moving part, and the time: they change even if nothing else does.

@@ -8,10 +8,8 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         case allow, ask, deny
     }
 
-    /// The kinds of tools that the Agent Client Protocol has (`ToolKind`).
-    package static let kinds = [
-        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other",
-    ]
+    /// The kinds of tools that rules can be for.
+    package static let kinds = AgentToolReport.kinds
 
     /// From 1; never used again.
     package var id: Int64

@@ -35,6 +35,11 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
         case completed, failed
     }
 
+    /// The kinds of tools that the Agent Client Protocol has (`ToolKind`).
+    package static let kinds = [
+        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other",
+    ]
+
     /// A change of a file.
     package struct Change: Codable, Sendable, Hashable {
         package var path: String

@@ -2,11 +2,6 @@ import CompanionWire
 
 /// The tools that the command line, or `/allow` in a chat, allows.
 struct AllowedTools: Sendable {
-    /// The kinds of tools of the Agent Client Protocol.
-    private static let kinds: Set<String> = [
-        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other",
-    ]
-
     /// Names or kinds of tools; nil for all.
     private let names: [String]?
 
@@ -18,7 +13,11 @@ struct AllowedTools: Sendable {
     func covers(kind: String, title: String) -> Bool {
         guard let names else { return true }
         return names.contains { name in
-            name.isSame(as: kind) || !Self.kinds.contains(name) && name.isSame(as: title)
+            name.isSame(as: kind) || !Self.isKind(name) && name.isSame(as: title)
         }
+    }
+
+    private static func isKind(_ name: String) -> Bool {
+        AgentToolReport.kinds.contains { name.isSame(as: $0) }
     }
 }

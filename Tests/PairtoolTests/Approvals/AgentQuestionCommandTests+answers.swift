@@ -5,14 +5,14 @@ import Testing
 @testable import pairtool
 
 extension AgentQuestionCommandTests {
-    @Test("A tool that was neither allowed nor asked about is named in a line, once for each kind")
+    @Test("A tool that was neither allowed nor asked about is named in a line, once for each kind in a turn")
     func unasked() async throws {
         try await withAgent { _, user, _ in
             let line = "Neither allowed nor asked about: Edit (edit)."
             let sent = try await user.spawn(["send", "--new", "show 0"])
             #expect(sent.status == 0 && sent.err.components(separatedBy: line).count == 2, "\(sent)")
             let chat = try await user.spawn(["chat", "--new"], stdin: "show 0\nshow 0\n")
-            #expect(chat.err.components(separatedBy: line).count == 2, "once in a chat: \(chat)")
+            #expect(chat.err.components(separatedBy: line).count == 3, "once in each of two turns: \(chat)")
             for options in [["--allow-tool", "edit"], ["--allow-tool", "Edit"], ["--allow-all-tools"]] {
                 let allowed = try await user.spawn(["send", "--new", "show 0"] + options)
                 #expect(allowed.status == 0 && !allowed.err.contains("Neither allowed"), "\(allowed)")

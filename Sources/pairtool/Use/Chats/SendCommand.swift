@@ -18,8 +18,9 @@ struct SendCommand: AsyncParsableCommand {
             a prompt twice.
 
             Agents decide which of their tools they ask about; --allow-tool answers for you. What an agent does not ask \
-            about, it does, and a line says so. Only models that a host runs itself, and Macs, get no tools but those \
-            that you allow. The built-in agent only reads, and needs no permission.
+            about, it does; in each turn, a line names the first tool of each kind that was neither allowed nor asked \
+            about. Only models that a host runs itself, and Macs, get no tools but those that you allow. The built-in \
+            agent only reads, and needs no permission.
 
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file

@@ -22,6 +22,8 @@ struct TurnWriter {
     private var lastPlan: [String] = []
     private let screen: AnswerScreen?
     private let allowed: AllowedTools
+    /// The kinds of tools that a line has named as neither allowed nor asked about.
+    private var unaskedKinds: Set<ByteText> = []
 
     /// - Parameter allowedTools: The tools that the agent may use unasked; nil for all.
     init(output: Output, chatID: String, host: PairedHost? = nil, allowedTools: [String]? = nil) {
@@ -151,10 +153,11 @@ struct TurnWriter {
         }
     }
 
-    /// What to say of a tool that ran, and was neither allowed nor asked about; once for each kind in a command.
-    private func unasked(_ tool: AgentToolReport) -> String? {
+    /// The line about a tool that ran, and was neither allowed nor asked about; nil for another tool, and for the later
+    /// ones of a kind in this turn.
+    private mutating func unasked(_ tool: AgentToolReport) -> String? {
         guard tool.asked == false, tool.hasEnded, !allowed.covers(kind: tool.kind, title: tool.title),
-            output.context.said.insert("unasked \(tool.kind)")
+            unaskedKinds.insert(ByteText(tool.kind)).inserted
         else { return nil }
         let kind = tool.kind.isEmpty ? "" : " (\(tool.kind))"
         return "Neither allowed nor asked about: \(tool.title)\(kind). The agent decides what it asks about."

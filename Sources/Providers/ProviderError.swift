@@ -4,7 +4,7 @@ package struct ProviderError: Error, Sendable {
         private enum Value: String {
             case unknownProvider, noAgent, keyMissing, keyUnusable, unreachable, timedOut, redirected
             case keyRefused, forbidden, notFound, badRequest, rateLimited, overloaded, server, badAnswer, tooLarge
-            case blocked, streamInterrupted, image, contextOverflow
+            case blocked, noAnswer, streamInterrupted, image, contextOverflow
             case refusedURL = "refusedUrl"
         }
 
@@ -45,6 +45,8 @@ package struct ProviderError: Error, Sendable {
         package static let tooLarge = Code(.tooLarge)
         /// The provider's content filter blocked the answer or the rest of it.
         package static let blocked = Code(.blocked)
+        /// The answer ended as it should, and has no text.
+        package static let noAnswer = Code(.noAnswer)
         /// The answer broke off before its end.
         package static let streamInterrupted = Code(.streamInterrupted)
         /// A picture that cannot be sent.

@@ -113,6 +113,52 @@ import Testing
         }
     }
 
+    /// One piece of an answer, and its end.
+    private static func stream(_ delta: String, end: String) -> FakeProviderReply {
+        .stream(
+            #"data: {"choices":[{"index":0,"delta":{\#(delta)},"finish_reason":null}]}"# + "\n\n"
+                + #"data: {"choices":[{"index":0,"delta":{},"finish_reason":"\#(end)"}]}"# + "\n\ndata: [DONE]\n\n"
+        )
+    }
+
+    static let emptyAnswers = [
+        stream(#""content":"<think>The moon""#, end: "length"),
+        stream(#""content":"<think>The moon""#, end: "stop"),
+        stream(#""content":"<think>The moon</think>\n""#, end: "stop"),
+        stream(#""reasoning_content":"The moon""#, end: "length"), stream(#""content":"""#, end: "stop"),
+        stream(
+            #""tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}]"#,
+            end: "tool_calls"
+        ),
+    ]
+
+    @Test(arguments: emptyAnswers)
+    func anAnswerWithoutAWordIsAnErrorAndLeavesNothing(reply: FakeProviderReply) async throws {
+        try await withChat { chat, fake, store, sample in
+            fake.reply(reply)
+            let id = LumiStore.id(sample.conversation)
+            let error = await #expect(throws: ProviderError.self) {
+                try await run(chat, id, TurnRequest(prompt: "And how?"))
+            }
+            #expect(error?.code == .noAnswer)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 9)
+            #expect(messages.map(\.text) == ["Why?", "The moon. [picture]"])
+        }
+    }
+
+    @Test func anAnswerThatAFilterCutIsAnErrorKeptAndMarked() async throws {
+        try await withChat { chat, fake, store, sample in
+            fake.reply(Self.stream(#""content":"It ""#, end: "content_filter"))
+            let id = LumiStore.id(sample.conversation)
+            let error = await #expect(throws: ProviderError.self) {
+                try await run(chat, id, TurnRequest(prompt: "And how?"))
+            }
+            #expect(error?.code == .blocked)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 2)
+            #expect(messages.map(\.text) == ["And how?", "It  [broken off]"])
+        }
+    }
+
     @Test func aReaderThatLeavesEndsTheAnswerAndKeepsWhatCame() async throws {
         try await withChat { chat, fake, store, sample in
             fake.reply(.held(["It "], gate: "rest", ["pulls."]))

@@ -101,6 +101,7 @@ package struct AgentChat: TurnRunning {
                 case .thought, .toolCall: break
                 }
             }
+            if let error = failure(of: record.answer, ending: ending, provider) { throw error }
         } catch {
             // Best effort: another error is on its way to the user.
             if !record.answer.isEmpty {
@@ -109,18 +110,35 @@ package struct AgentChat: TurnRunning {
             throw error
         }
         let answer = record.answer
-        if ending == .blocked, answer.isEmpty {
-            throw ProviderError(.blocked, provider, "\(provider.displayName)'s content filter blocked the answer.")
-        }
         try await conversations.append(record.messages(isWhole: true, at: now()), to: conversation)
         made.withLockedValue { $0[conversation.id] = nil }
         if let usage { show(.usage(usage)) }
-        switch ending {
-        case .complete: break
-        case .length: show(.status("The answer ends at the model's limit of tokens."))
-        case .blocked: show(.status("\(provider.displayName)'s filter ended the answer."))
-        }
+        if ending == .length { show(.status("The answer ends at the model's limit of tokens.")) }
         return ChatTurnSummary(answer: answer, usage: usage, wasRecovered: false, position: .start)
+    }
+
+    /// The error of an answer that came to its end, and is none or only a part of one; nil for others.
+    private func failure(
+        of answer: String,
+        ending: ProviderEvent.Reason,
+        _ provider: Provider
+    ) -> ProviderError? {
+        let name = provider.displayName
+        switch ending {
+        case .blocked where answer.isEmpty:
+            return ProviderError(.blocked, provider, "\(name)'s content filter blocked the answer.")
+        case .blocked:
+            return ProviderError(.blocked, provider, "\(name)'s content filter blocked the rest of the answer.")
+        case .length where answer.isEmpty:
+            return ProviderError(
+                .noAnswer,
+                provider,
+                "The model reached its limit of tokens before it answered. Nothing was kept."
+            )
+        case .complete where answer.isEmpty:
+            return ProviderError(.noAnswer, provider, "The model ended its answer without a word. Nothing was kept.")
+        case .complete, .length: return nil
+        }
     }
 
     /// The conversation, and the agent that answers in it: the first of its agents that is still there.

@@ -114,6 +114,37 @@ import Testing
         #expect(text.hasSuffix("… (101 more bytes)\n"))
     }
 
+    @Test("What was too long to be kept counts as missing, of a title and of a text")
+    func tooLongToKeep() throws {
+        let size = ACPQuestionText.size
+        let long = String(repeating: "x", count: 2 * size + 100)
+        let content = #""content":[{"type":"content","content":{"type":"text","text":"\#(long)"}}]"#
+        let calls: [(String, Int)] = [
+            (#""title":"Run",\#(content)"#, size + 101), (#""title":"\#(long)""#, size + 101),
+            (#""title":"\#(long)",\#(content)"#, 3 * size + 202),
+            (#""title":"Run","rawInput":{"command":"make"},\#(content)"#, size + 106),
+        ]
+        for (call, missing) in calls {
+            let question = try shown(call)
+            let text = question.arguments
+            #expect(text.hasPrefix("This is too long to be shown: \(missing) more bytes"), "\(text.prefix(100))")
+            #expect(text.hasSuffix("x\n… (\(missing) more bytes)\n"), "\(text.suffix(100))")
+        }
+        let output = try #require(try shown(#""title":"Run",\#(content)"#).call.output)
+        #expect(output.hasSuffix("x\n… (\(long.utf8.count - ACPConversation.outputSize) more bytes)"))
+    }
+
+    @Test("A text is cut at the end of a character")
+    func cutCharacters() {
+        for size in 4...7 {
+            let cut = CutText("abcd🌊ef", atMost: size)
+            #expect(cut.text == "abcd" && cut.missing == 6 && cut.marked == "abcd\n… (6 more bytes)")
+        }
+        let shorter = CutText("abcd🌊ef", atMost: 8).cut(to: 3)
+        #expect(shorter.text == "abc" && shorter.missing == 7)
+        #expect(CutText("🌊", atMost: 4).marked == "🌊")
+    }
+
     @Test("A call that was asked about says so to its readers, and another one that it was not")
     func asked() throws {
         var conversation = ACPConversation()

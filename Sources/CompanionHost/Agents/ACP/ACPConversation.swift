@@ -10,12 +10,12 @@ struct ACPConversation: Sendable {
     private struct Call: Sendable {
         var shown: AgentToolCall
         /// Its title in the agent's words, where it is shown otherwise.
-        var title: String?
+        var title: CutText?
         var input: JSONValue?
         /// Content that this version does not know.
         var others: [JSONValue] = []
         /// What it gave in its own words, to the agent's model, and where else. A question shows the first in full.
-        var text = ""
+        var text = CutText()
         var rawOutput = ""
         var terminals: [String] = []
         var inputSize = 0
@@ -25,19 +25,19 @@ struct ACPConversation: Sendable {
 
         /// Bytes that it takes, about.
         var size: Int {
-            200 + shown.id.utf8.count + shown.title.utf8.count + (title?.utf8.count ?? 0) + inputSize + diffSize
-                + placeSize + text.utf8.count + rawOutput.utf8.count + otherSize
+            200 + shown.id.utf8.count + shown.title.utf8.count + (title?.text.utf8.count ?? 0) + inputSize + diffSize
+                + placeSize + text.text.utf8.count + rawOutput.utf8.count + otherSize
         }
 
         /// The best of it for people.
         var output: String? {
-            if !text.isEmpty { return ACPConversation.cut(text, to: ACPConversation.outputSize) }
+            if !text.text.isEmpty { return text.cut(to: ACPConversation.outputSize).marked }
             // Its changes are what it gave.
             guard shown.diffs.isEmpty else { return nil }
             if !rawOutput.isEmpty { return rawOutput }
             let lines = terminals.map { "output in the agent's terminal \($0)" }
             guard !lines.isEmpty else { return nil }
-            return ACPConversation.cut(lines.joined(separator: "\n"), to: ACPConversation.outputSize)
+            return CutText(lines.joined(separator: "\n"), atMost: ACPConversation.outputSize).marked
         }
     }
 
@@ -113,7 +113,7 @@ struct ACPConversation: Sendable {
             call: call,
             title: known?.title,
             input: input,
-            content: known?.text ?? "",
+            content: known?.text ?? CutText(),
             others: known?.others ?? []
         )
         return AgentQuestion(
@@ -142,7 +142,7 @@ struct ACPConversation: Sendable {
         if let title = change.title {
             call.shown.title = Self.line(title)
             let isShown = title.trimmingWhitespace().isSame(as: call.shown.title)
-            call.title = isShown ? nil : Self.cut(title, to: ACPQuestionText.size)
+            call.title = isShown ? nil : CutText(title, atMost: ACPQuestionText.size)
         }
         if let kind = change.kind { call.shown.kind = Self.line(kind) }
         if let status = change.status { call.shown.status = status }
@@ -154,13 +154,15 @@ struct ACPConversation: Sendable {
             call.shown.diffs = diffs
             call.diffSize = diffs.reduce(0) { $0 + $1.path.utf8.count + ($1.old?.utf8.count ?? 0) + $1.new.utf8.count }
         }
-        if let output = change.output { call.text = Self.cut(output, to: ACPQuestionText.size) }
+        if let output = change.output { call.text = CutText(output, atMost: ACPQuestionText.size) }
         if let others = change.others {
             call.others = others
             call.otherSize = others.reduce(0) { $0 + $1.size }
         }
         if let terminals = change.terminals { call.terminals = terminals }
-        if let output = change.rawOutput { call.rawOutput = Self.cut(Self.text(of: output), to: Self.outputSize) }
+        if let output = change.rawOutput {
+            call.rawOutput = CutText(Self.text(of: output), atMost: Self.outputSize).marked
+        }
         call.shown.output = call.output
         if call.shown.title.isEmpty { call.shown.title = call.shown.kind.isEmpty ? "tool" : call.shown.kind }
         if call.shown.hasEnded {
@@ -188,13 +190,6 @@ struct ACPConversation: Sendable {
     private static func line(_ text: String) -> String {
         let isWhole = text.trimmingWhitespace().unicodeScalars.count <= titleLength
         return isWhole ? text.oneLine(atMost: titleLength) : text.oneLine(atMost: titleLength - 1) + "…"
-    }
-
-    /// - Returns: The text, or its beginning with a sentence that says how much is missing.
-    private static func cut(_ text: String, to size: Int) -> String {
-        let missing = text.utf8.count - size
-        guard missing > 0 else { return text }
-        return String(decoding: text.utf8.prefix(size), as: UTF8.self) + "\n… (\(missing) more bytes)"
     }
 
     /// Members beside a command that do not change what it does.

@@ -9,17 +9,22 @@ struct ACPQuestionText {
 
     var call: AgentToolCall
     /// The agent's title, where ``call`` has only the beginning of it, or has it in one line.
-    var title: String?
+    var title: CutText?
     var input: JSONValue?
     /// The text of the call's content.
-    var content: String
+    var content: CutText
     /// Content of kinds that this version does not know.
     var others: [JSONValue]
 
     var text: String {
         let command = ACPCommand(input)
         var parts: [String] = []
-        if let title, command?.text.isSame(as: title) != true { parts.append(title) }
+        // Bytes of what is shown that were too many to be kept.
+        var missing = 0
+        if let title, title.missing > 0 || command?.text.isSame(as: title.text) != true {
+            parts.append(title.text)
+            missing += title.missing
+        }
         if let command { parts.append(command.text) }
         // Rules decide by them: people have to see them, too.
         let changed = Set(call.diffs.map { ByteText($0.path) })
@@ -28,10 +33,14 @@ struct ACPQuestionText {
         parts += call.diffs.map(\.unified)
         parts += rest(behind: command)
         // Agents repeat their command as the content of the call.
-        if !content.isEmpty, !parts.contains(where: { $0.isSame(as: content) }) { parts.append(content) }
+        let isRepeated = content.missing == 0 && parts.contains { $0.isSame(as: content.text) }
+        if !content.text.isEmpty, !isRepeated {
+            parts.append(content.text)
+            missing += content.missing
+        }
         parts += others.map(\.indentedJSON)
         if parts.isEmpty, let output = call.output { parts.append(output) }
-        return Self.whole(parts.map { $0.ends(with: "\n") ? $0 : $0 + "\n" }.joined())
+        return Self.whole(parts.map { $0.ends(with: "\n") ? $0 : $0 + "\n" }.joined(), missing: missing)
     }
 
     /// The arguments that are not shown yet.
@@ -72,11 +81,13 @@ struct ACPQuestionText {
         return "path: \(place.path.oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\(remark)"
     }
 
-    private static func whole(_ text: String) -> String {
-        let missing = text.utf8.count - size
-        guard missing > 0 else { return text }
-        return "This is too long to be shown: \(missing) more bytes follow at the end, which you do not see.\n\n"
-            + String(decoding: text.utf8.prefix(size), as: UTF8.self) + "\n… (\(missing) more bytes)\n"
+    /// - Parameter missing: Bytes that the text lacks already.
+    private static func whole(_ text: String, missing: Int) -> String {
+        let shown = CutText(text, atMost: size)
+        let left = shown.missing + missing
+        guard left > 0 else { return text }
+        return "This is too long to be shown: \(left) more bytes follow at the end, which you do not see.\n\n"
+            + "\(shown.text)\n… (\(left) more bytes)\n"
     }
 }
 

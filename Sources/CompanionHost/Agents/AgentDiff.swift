@@ -39,10 +39,7 @@ extension AgentDiff {
     package var unified: String {
         let lines = lines
         var text = "--- \(old == nil ? "/dev/null" : path)\n+++ \(path)\n"
-        var shown = lines.map { $0.mark != " " }
-        for index in lines.indices where lines[index].mark != " " {
-            for near in max(index - Self.context, 0)...min(index + Self.context, lines.count - 1) { shown[near] = true }
-        }
+        let shown = Self.shown(lines)
         var oldLine = 1
         var newLine = 1
         var index = 0
@@ -65,6 +62,18 @@ extension AgentDiff {
             index = end
         }
         return text
+    }
+
+    /// Whether ``unified`` has all lines of both texts: far from a change, it leaves them out.
+    package var isShownWhole: Bool { Self.shown(lines).allSatisfy(\.self) }
+
+    /// Which lines are shown: those that changed, and those around them.
+    private static func shown(_ lines: [Line]) -> [Bool] {
+        var shown = lines.map { $0.mark != " " }
+        for index in lines.indices where lines[index].mark != " " {
+            for near in max(index - context, 0)...min(index + context, lines.count - 1) { shown[near] = true }
+        }
+        return shown
     }
 
     private var lines: [Line] {

@@ -34,6 +34,27 @@ import Testing
         #expect(other.arguments.hasPrefix("make\n") && other.arguments.contains(#""path" : "b""#), "\(other)")
     }
 
+    @Test("An old or a new text is left out only if the difference shows all of it", arguments: [7, 8])
+    func wholeTexts(lines: Int) throws {
+        let old = (1...lines).map { "line \($0)\\n" }.joined()
+        let new = old.replacing("line 4\\n", with: "other\\n")
+        let diff = #""content":[{"type":"diff","path":"a.txt","oldText":"\#(old)","newText":"\#(new)"}]"#
+        let input = #""rawInput":{"path":"a.txt","old_text":"\#(old)","text":"\#(new)"}"#
+        let text = try shown(#""title":"Edit","kind":"edit",\#(diff),\#(input)"#).arguments
+        #expect(text.contains("-line 4\n+other\n") && text.contains("line \(lines)"), "\(text)")
+        // Three lines around a change are shown.
+        let isWhole = lines == 7
+        #expect(text.contains("old_text") != isWhole && text.contains(#""text" :"#) != isWhole, "\(text)")
+        #expect(!text.contains(#""path" :"#), "\(text)")
+    }
+
+    @Test("A text that is no change at all is shown")
+    func unchanged() throws {
+        let diff = #""content":[{"type":"diff","path":"a.txt","oldText":"one\n","newText":"one\n"}]"#
+        let text = try shown(#""title":"Edit","kind":"edit",\#(diff),"rawInput":{"content":"one\n"}"#).arguments
+        #expect(text.contains(#""content" : "one\n""#), "\(text)")
+    }
+
     static let commands: [(String, String)] = [
         (#"["rm","-r","my build"]"#, "rm -r 'my build'"), (#"["git","log --output=x"]"#, "git 'log --output=x'"),
         (#"["bash","-lc","git status; rm x"]"#, "bash -lc 'git status; rm x'"), (#"["echo",""]"#, "echo ''"),

@@ -50,7 +50,8 @@ struct ACPQuestionText {
         case .string(let words)?: return [words]
         case .object(var members)?:
             for name in command?.names ?? [] { members[name] = nil }
-            for (name, value) in members where isShown(name, value) { members[name] = nil }
+            let texts = shownTexts
+            for (name, value) in members where isShown(name, value, among: texts) { members[name] = nil }
             return members.isEmpty ? [] : [JSONValue.object(members).indentedJSON]
         case let other?: return [other.indentedJSON]
         }
@@ -66,14 +67,21 @@ struct ACPQuestionText {
         ].map { ByteText($0) }
     )
 
-    /// Whether a difference, or the line of a path, shows the same. Name and value are both looked at, as an agent may
-    /// call anything by such a name, and give the text of a file to a member that runs it.
-    private func isShown(_ name: String, _ value: JSONValue) -> Bool {
-        guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
-        if call.locations.contains(where: { text.isSame(as: $0.path) }) { return true }
-        return call.diffs.contains {
-            text.isSame(as: $0.path) || text.isSame(as: $0.new) || $0.old.map(text.isSame(as:)) == true
+    /// The paths of the call, and its old and new texts as far as a difference shows all of them.
+    private var shownTexts: Set<ByteText> {
+        var texts = Set((call.locations.map(\.path) + call.diffs.map(\.path)).map { ByteText($0) })
+        for diff in call.diffs where diff.isShownWhole {
+            texts.insert(ByteText(diff.new))
+            if let old = diff.old { texts.insert(ByteText(old)) }
         }
+        return texts
+    }
+
+    /// Whether a difference, or the line of a path, shows all of the same. Name and value are both looked at, as an agent may
+    /// call anything by such a name, and give the text of a file to a member that runs it.
+    private func isShown(_ name: String, _ value: JSONValue, among texts: Set<ByteText>) -> Bool {
+        guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
+        return texts.contains(ByteText(text))
     }
 
     private static func line(of place: AgentLocation) -> String {

@@ -369,6 +369,25 @@ struct AgentRuleTests {
         }
     }
 
+    @Test(
+        "What a rule forbids by a symbolic link is forbidden where that leads, and what it allows is not allowed there"
+    )
+    func linkedPlace() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = FileManager.default
+            try files.createDirectory(atPath: directory + "/docs", withIntermediateDirectories: true)
+            try files.createSymbolicLink(atPath: directory + "/also", withDestinationPath: "docs")
+            for path in ["also/a.md", "docs/a.md"] {
+                let denied = [Self.rule(.deny, path: "also"), Self.rule(.allow, kind: "edit")]
+                #expect(Self.effect(denied, Self.asked("edit", nil, [path]), in: directory) == .deny, "\(path)")
+                let allowed = [Self.rule(.allow, path: "also")]
+                #expect(Self.effect(allowed, Self.asked("edit", nil, [path]), in: directory) == nil, "\(path)")
+            }
+            let command = [Self.rule(.deny, path: "also"), Self.rule(.allow, kind: "execute")]
+            #expect(Self.effect(command, Self.asked("execute", "rm docs/a.md"), in: directory) == nil)
+        }
+    }
+
     @Test("A rule for a path leaves tools without files to their rules, but not those that may use files")
     func otherToolsBesidePaths() async throws {
         try await withTemporaryDirectory { directory in

@@ -94,12 +94,13 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
             guard isMeant else { return effect != .allow && ToolUse.names(wanted, in: words) ? .unknown : .none }
         }
         guard let path, let names = ToolUse.names(path) else { return .all }
-        let roots = effect == .allow ? [use.directory] : use.roots
         guard use.hasKnownPaths else {
             // A rule for a path stands for itself: what names nothing there is left to the other rules.
             return effect != .allow && use.isClear(of: names) ? .none : .unknown
         }
-        let inside = use.paths.map { use.isInside($0, names, of: roots) }
+        // What is allowed in the project is not what a link in it leads to.
+        let places = effect == .allow ? [ToolUse.joined(use.directory, with: names)] : use.places(names)
+        let inside = use.paths.map { use.isInside($0, places) }
         let count = inside.count { $0 == true }
         if count == 0, effect != .allow, inside.contains(nil) || use.holds(names) { return .unknown }
         return count == 0 ? .none : count == inside.count ? .all : .part
@@ -240,25 +241,31 @@ struct ToolUse: Sendable {
     ///   - place: The names that lead to the place, from one of ``roots``.
     private func position(of real: String?, seenFrom place: [String]) -> Position {
         guard let real else { return .unknown }
-        let places = roots.map { Self.joined($0, with: place) }
+        let places = places(place)
         if places.contains(where: { Self.isInside(real, of: $0) }) { return .inside }
         if roots.contains(where: { real.isSame(as: $0) }) { return .root }
         return places.contains { Self.isInside($0, of: real) } ? .above : .outside
     }
 
-    /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
+    /// The paths of a place that a rule forbids, and what they lead to where they are symbolic links. Blocks.
     ///
-    /// - Parameters:
-    ///   - place: The names that lead there.
-    ///   - roots: Where from; one of them is enough.
+    /// - Parameter names: The names that lead there, from one of ``roots``.
+    func places(_ names: [String]) -> [String] {
+        roots.flatMap { root in
+            let place = Self.joined(root, with: names)
+            return [place] + (resolved(place).map { [$0] } ?? [])
+        }
+    }
+
+    /// Whether a path is one of some places, or below it, also behind all symbolic links. Blocks.
+    ///
     /// - Returns: nil where that cannot be told.
-    func isInside(_ path: String, _ place: [String], of roots: [String]) -> Bool? {
-        guard let real = resolved(path) else { return nil }
-        return roots.contains { Self.isInside(real, of: Self.joined($0, with: place)) }
+    func isInside(_ path: String, _ places: [String]) -> Bool? {
+        resolved(path).map { real in places.contains { Self.isInside(real, of: $0) } }
     }
 
     /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
-    func isInProject(_ path: String) -> Bool { isInside(path, [], of: roots) == true }
+    func isInProject(_ path: String) -> Bool { isInside(path, roots) == true }
 
     /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is in somebody's home, is a
     /// URL, is another one for each process, or has a link that leads nowhere yet.
@@ -286,7 +293,7 @@ struct ToolUse: Sendable {
     // MARK: Text
 
     /// The path of names below a directory, which is absolute.
-    private static func joined(_ directory: String, with names: [String]) -> String {
+    static func joined(_ directory: String, with names: [String]) -> String {
         (directory.isSame(as: "/") ? "" : directory) + names.map { "/" + $0 }.joined()
     }
 

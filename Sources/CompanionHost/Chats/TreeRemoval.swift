@@ -1,3 +1,4 @@
+import CompanionWire
 import Glibc
 import LocalState
 
@@ -14,6 +15,8 @@ struct TreeRemoval {
         case unfinished
         /// A directory above is now a link, or another thing: nothing behind it was touched.
         case misled
+        /// Something stays, which could not be removed; for people, why the first of it does. Only by force.
+        case kept(String)
     }
 
     /// Why something stays.
@@ -29,46 +32,92 @@ struct TreeRemoval {
 
     private let path: String
     private let deadline: ContinuousClock.Instant
+    private let isForced: Bool
     /// The top directory and its status, while it is being emptied.
     private var top: (descriptor: Int32, status: FileStatus)?
     private var moved = 0
+    /// The names from the top to what is being removed.
+    private var trail: [[CChar]] = []
 
-    /// - Parameter path: Absolute, as it was without symbolic links.
+    /// - Parameters:
+    ///   - path: Absolute, as it was without symbolic links.
+    ///   - isForced: Whether what cannot be removed keeps nothing else (``Outcome/kept(_:)``).
     /// - Throws: ``Failure``. Blocks.
-    static func remove(_ path: String, until deadline: ContinuousClock.Instant) throws(Failure) -> Outcome {
-        var removal = TreeRemoval(path: path, deadline: deadline)
-        return try removal.run()
+    static func remove(
+        _ path: String,
+        until deadline: ContinuousClock.Instant,
+        isForced: Bool = false
+    ) throws(Failure) -> Outcome {
+        var removal = TreeRemoval(path: path, deadline: deadline, isForced: isForced)
+        do {
+            return try removal.run()
+        } catch {
+            guard isForced else { throw error }
+            return .kept(error.message)
+        }
     }
 
-    private init(path: String, deadline: ContinuousClock.Instant) {
-        (self.path, self.deadline) = (path, deadline)
+    /// Gives a directory, or what has replaced it, another name in the directory that it is in. Nothing happens where it is
+    /// not there, or a directory above is now a link.
+    ///
+    /// - Throws: ``Failure``. Blocks.
+    static func rename(_ path: String, to other: String) throws(Failure) {
+        let removal = TreeRemoval(path: path, deadline: .now, isForced: false)
+        guard case .open(let parent, name: let name) = try removal.openParent() else { return }
+        defer { close(parent) }
+        let new = other.cut(atLast: "/").map { String($0.after) } ?? other
+        if renameat(parent, name, parent, new) == 0 || errno == ENOENT { return }
+        let code = errno
+        guard code == EACCES else { throw removal.failure(code) }
+        removal.allowChanges(in: parent)
+        guard renameat(parent, name, parent, new) == 0 || errno == ENOENT else { throw removal.failure(errno) }
+    }
+
+    private init(path: String, deadline: ContinuousClock.Instant, isForced: Bool) {
+        (self.path, self.deadline, self.isForced) = (path, deadline, isForced)
     }
 
     private mutating func run() throws(Failure) -> Outcome {
+        switch try openParent() {
+        case .gone: return .removed
+        case .misled: return .misled
+        case .open(let parent, name: let name):
+            defer { close(parent) }
+            while try !remove(name, in: parent, depth: 0) {
+                guard deadline > .now else { return .unfinished }
+            }
+            return .removed
+        }
+    }
+
+    /// The directory above.
+    private enum Parent {
+        /// With what is looked for, by its name there and a zero at its end.
+        case open(Int32, name: [CChar])
+        case gone, misled
+    }
+
+    private func openParent() throws(Failure) -> Parent {
         let words = path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
         guard let name = words.last else { throw Failure(message: "\(path) is not a directory below another one") }
-        let parent: Int32
         do {
             // Name by name: the kernel's own check would allow links below the root.
             let root = try ProjectRoot(path: "/", by: .byName)
-            parent = try root.open(words.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)
+            let parent = try root.open(words.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)
+            return .open(parent, name: name.utf8.map { CChar(bitPattern: $0) } + [0])
         } catch {
-            if error.code == ENOENT { return .removed }
+            if error.code == ENOENT { return .gone }
             if error.code == ENOTDIR || error.code == ELOOP { return .misled }
             throw failure(error.code)
         }
-        defer { close(parent) }
-        let bytes = name.utf8.map { CChar(bitPattern: $0) } + [0]
-        while try !remove(bytes, in: parent, depth: 0) {
-            guard deadline > .now else { return .unfinished }
-        }
-        return .removed
     }
 
     /// Removes an entry of a directory.
     ///
     /// - Returns: Whether it is gone.
     private mutating func remove(_ name: [CChar], in directory: Int32, depth: Int) throws(Failure) -> Bool {
+        if depth > 0 { trail.append(name) }
+        defer { if depth > 0 { trail.removeLast() } }
         guard unlinkat(directory, name, 0) != 0 else { return true }
         switch errno {
         case ENOENT: return true
@@ -83,7 +132,7 @@ struct TreeRemoval {
         defer { close(child) }
         guard let status = FileStatus(descriptor: child) else { throw failure(errno) }
         guard top.map({ status.isOnSameFileSystem(as: $0.status) }) != false else {
-            throw Failure(message: "Another file system is mounted in \(path)")
+            throw Failure(message: "\(place) could not be removed: another file system is mounted there")
         }
         if depth == Self.depth, let top {
             try moveUp(name, in: directory, to: top.descriptor)
@@ -102,13 +151,24 @@ struct TreeRemoval {
     }
 
     /// - Returns: Whether it is empty; false if the time is over.
+    /// - Throws: ``Failure``: by force only once everything else in it is gone.
     private mutating func empty(_ directory: Int32, depth: Int) throws(Failure) -> Bool {
+        var kept: Set<[CChar]> = []
+        var first: Failure?
         while deadline > .now {
-            guard let names = Self.names(in: directory, limit: Self.names) else { throw failure(errno) }
-            if names.isEmpty { return true }
-            for name in names {
+            guard let names = Self.names(in: directory, limit: Self.names + kept.count) else { throw failure(errno) }
+            let rest = names.filter { !kept.contains($0) }
+            if rest.isEmpty, let first { throw first }
+            if rest.isEmpty { return true }
+            for name in rest {
                 guard deadline > .now else { return false }
-                _ = try remove(name, in: directory, depth: depth + 1)
+                do {
+                    _ = try remove(name, in: directory, depth: depth + 1)
+                } catch {
+                    guard isForced else { throw error }
+                    kept.insert(name)
+                    first = first ?? error
+                }
             }
         }
         return false
@@ -147,8 +207,14 @@ struct TreeRemoval {
         }
     }
 
+    /// The path of what is being removed, for people.
+    private var place: String {
+        let names = trail.map { name in GitPath(name.dropLast().map { UInt8(bitPattern: $0) }).text }
+        return ([path] + names).joined(separator: "/")
+    }
+
     private func failure(_ code: Int32) -> Failure {
-        Failure(message: "\(path) could not be removed: \(String(cString: strerror(code)))")
+        Failure(message: "\(place) could not be removed: \(String(cString: strerror(code)))")
     }
 
     /// The names in a directory, with the zeros at their ends.

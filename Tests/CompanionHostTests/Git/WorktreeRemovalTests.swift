@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import LocalState
 import Testing
 
@@ -262,6 +263,26 @@ struct WorktreeRemovalTests {
             #expect(FileStatus.isNothing(session.directory))
             #expect(try await table.unfinished().isEmpty)
             #expect(try await table.record(ofChat: session.chat) == nil)
+        }
+    }
+
+    @Test("By force, a removal goes on behind what stays", .enabled(if: SmallDisk.isPossible, "needs root"))
+    func keptOne() async throws {
+        try await SmallDisk.with { disk in
+            let top = disk.directory.cut(atLast: "/").map { String($0.before) + "/top" } ?? ""
+            try write("1", to: top + "/a")
+            try write("1", to: top + "/d/disk/b")
+            try write("1", to: top + "/d/c")
+            let isMounted = mount("tmpfs", top + "/d/disk", "tmpfs", 0, "size=65536") == 0
+            #expect(isMounted)
+            defer { umount2(top + "/d/disk", Int32(MNT_DETACH)) }
+            #expect(throws: TreeRemoval.Failure.self) {
+                _ = try TreeRemoval.remove(top, until: .now + .seconds(600))
+            }
+            let outcome = try TreeRemoval.remove(top, until: .now + .seconds(600), isForced: true)
+            let reason = "\(top)/d/disk could not be removed: another file system is mounted there"
+            #expect(outcome == .kept(reason))
+            #expect(FileStatus.isNothing(top + "/a") && FileStatus.isNothing(top + "/d/c"))
         }
     }
 

@@ -296,8 +296,8 @@ package final class CompanionBridgeServer: Service {
             sink.finish()
         }
         // Before a turn can begin another worktree.
-        await administration.places.sessions.finishInterrupted(within: .seconds(10))
-        // After that, which waits for the git of a host that was killed.
+        await administration.places.finishInterrupted(within: .seconds(10))
+        // After that, which waits for the git of a host that was killed. What is in use is kept.
         _ = try? await BlockingCall.run { GitViewDirectory.removeLeft(in: GitViewDirectory.parent) }
         let listener = HostListener(
             port: configuration.port,

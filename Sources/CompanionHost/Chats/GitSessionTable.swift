@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import LocalState
 
 /// Where a chat's agent works, and what was there when it began.
 struct GitSessionRecord: Codable, Sendable, Hashable {
@@ -35,10 +36,21 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
     /// Whether it is being removed; else it is being made, for a session that is not stored yet.
     var isRemoval: Bool
     var session: GitSessionRecord
+    /// The path that the directory is moved to in one step before anything in it is removed. Once that exists, the removal
+    /// has begun, and nothing in there is work any more.
+    var aside: String
+    /// Whether it is removed whatever is lost by that, and whatever of it cannot be removed.
+    var isForced: Bool
 
-    init(_ session: GitSessionRecord, isRemoval: Bool) {
+    init(_ session: GitSessionRecord, isRemoval: Bool, isForced: Bool = false) {
         (directory, self.isRemoval, self.session) = (session.directory, isRemoval, session)
+        let parent = session.directory.cut(atLast: "/").map { String($0.before) } ?? ""
+        aside = "\(parent)/.pairtool-removed-\(UUID().uuidString)"
+        self.isForced = isForced
     }
+
+    /// Whether the removal of the directory has begun. Blocks.
+    var hasBegun: Bool { FileStatus(aside, followingLinks: false) != nil }
 }
 
 /// The sessions of agents in projects under git, in the host's database.

@@ -12,10 +12,17 @@ struct RemovalLimits: Sendable {
     var files: Duration
     /// For each run of git.
     var branch: Duration
+    /// Whether what cannot be removed stays, and keeps nothing else.
+    var isForced = false
 
     static let usual = RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time)
     /// By force: 5 s together, whatever git does.
-    static let forced = RemovalLimits(look: .milliseconds(1500), files: .seconds(1), branch: .seconds(1))
+    static let forced = RemovalLimits(
+        look: .milliseconds(1500),
+        files: .seconds(1),
+        branch: .seconds(1),
+        isForced: true
+    )
 }
 
 /// When the branch of a working tree goes with it.
@@ -78,12 +85,21 @@ extension GitSessions {
             var place = found.place
             let ending = found.tip.map { BranchEnding.at($0) } ?? (isForced ? .anywhere : .withoutOwnCommits)
             if !isForced { try Self.refuseLoss(place, of: session) }
-            try await table.begin(UnfinishedWorktree(session, isRemoval: true))
+            var worktree = UnfinishedWorktree(session, isRemoval: true, isForced: isForced)
+            // An earlier removal may not have come to its end.
+            if let earlier = try await table.unfinished(at: session.directory) { worktree.aside = earlier.aside }
+            try await table.begin(worktree)
             let removal: Removal
             do {
-                removal = try await removeFromDisk(session, within: limits, branch: ending)
+                let aside = try await setAside(worktree)
+                var removed = try await removeFromDisk(session, within: limits, branch: ending, aside: aside)
+                if aside == nil, !removed.isComplete {
+                    removed.problem = "\(session.directory) could not be moved, and there was no time to empty it"
+                }
+                removal = removed
             } catch {
-                try await table.finish(session.directory)
+                // Else the next host goes on with it.
+                if await Self.putBack(worktree) { try await table.finish(session.directory) }
                 guard let text = GitError.text(of: error) else { throw error }
                 throw HostError(.changesUnavailable, text)
             }
@@ -96,7 +112,7 @@ extension GitSessions {
                 try settle(place, database)
             }
             forget(chat)
-            if !removal.isComplete { removeTheRest(of: session, branch: ending) }
+            if !removal.isComplete { removeTheRest(of: worktree, branch: ending) }
             return place
         }
     }
@@ -124,20 +140,30 @@ extension GitSessions {
     ///
     /// - Parameters:
     ///   - ending: When its branch goes, too.
+    ///   - aside: Where the directory is now (``setAside(_:)``). Default: at its place.
     ///   - isNew: Whether no agent has worked in it: then only what the host has made is removed.
     /// - Throws: ``GitError`` if something cannot be removed.
     func removeFromDisk(
         _ session: GitSessionRecord,
         within limits: RemovalLimits,
         branch ending: BranchEnding,
+        aside: String? = nil,
         isNew: Bool = false
     ) async throws -> Removal {
-        let outcome = try await abandoning(after: limits.files + .milliseconds(300)) {
-            try await BlockingCall.run { try Self.removeFiles(of: session, within: limits.files, isNew: isNew) }
-        }
-        var removal = Removal(isComplete: outcome == .removed || outcome == .misled)
-        if outcome == .misled {
+        // A task of its own: a cancelled one would not wait for the thread that removes the files.
+        let outcome = try await Task {
+            try await abandoning(after: limits.files + .milliseconds(300)) {
+                try await BlockingCall.run {
+                    try Self.removeFiles(of: session, aside: aside, within: limits, isNew: isNew)
+                }
+            }
+        }.value
+        var removal = Removal(isComplete: outcome != nil && outcome != .unfinished)
+        switch outcome {
+        case .misled?:
             removal.problem = "\(session.directory) is behind a symbolic link now: nothing there was removed"
+        case .kept(let reason)?: removal.problem = "Not all of it is gone: \(reason)"
+        default: break
         }
         await forgetKept(of: session)
         guard let problem = await deleteBranch(of: session, ending, within: limits.branch) else { return removal }
@@ -145,28 +171,75 @@ extension GitSessions {
         return removal
     }
 
+    /// Moves the directory of a worktree to where it is removed. From then on nobody works in it, and whatever is missing in
+    /// it, the next host knows that its removal has begun.
+    ///
+    /// - Returns: The path that it has now; nil where it is at its place: it is new and not the host's, or, by force, it
+    ///   cannot be moved.
+    /// - Throws: ``GitError`` if it cannot be moved.
+    func setAside(_ worktree: UnfinishedWorktree) async throws -> String? {
+        try await BlockingCall.run { try Self.moveAside(worktree) }
+    }
+
+    private static func moveAside(_ worktree: UnfinishedWorktree) throws -> String? {
+        if worktree.hasBegun { return worktree.aside }
+        guard worktree.isRemoval || isHosts(worktree.session) else { return nil }
+        do {
+            try TreeRemoval.rename(worktree.directory, to: worktree.aside)
+            return worktree.aside
+        } catch {
+            guard worktree.isForced else { throw GitError(.unreadable, error.message) }
+            return nil
+        }
+    }
+
+    /// Moves the directory of a worktree back to its place, where it can be seen and removed by force.
+    ///
+    /// - Returns: Whether nothing is left aside.
+    private static func putBack(_ worktree: UnfinishedWorktree) async -> Bool {
+        let isBack = try? await BlockingCall.run {
+            if worktree.hasBegun, FileStatus(worktree.directory, followingLinks: false) == nil {
+                try TreeRemoval.rename(worktree.aside, to: worktree.directory)
+            }
+            return !worktree.hasBegun
+        }
+        return isBack ?? false
+    }
+
+    /// Whether a directory is the one that the host has made: somebody else's may have been made at the same moment. Blocks.
+    private static func isHosts(_ session: GitSessionRecord) -> Bool {
+        guard let entry = WorktreeEntry(of: session) else { return false }
+        return entry.directory?.isSame(as: session.directory) == true || entry.isUsed(by: session.directory)
+    }
+
     /// Blocks.
     private static func removeFiles(
         of session: GitSessionRecord,
-        within time: Duration,
+        aside: String?,
+        within limits: RemovalLimits,
         isNew: Bool
     ) throws -> TreeRemoval.Outcome {
-        let deadline = ContinuousClock.now + time
+        let deadline = ContinuousClock.now + limits.files
         let entry = WorktreeEntry(of: session)
-        // Somebody else's directory may have been made at the same moment.
-        let isOurs =
-            entry?.directory?.isSame(as: session.directory) == true || entry?.isUsed(by: session.directory) == true
+        let isOurs = !isNew || aside != nil || isHosts(session)
+        let path = aside ?? session.directory
         do {
-            // That is not so if nothing is in it.
-            if isNew, !isOurs { rmdir(session.directory) }
-            let outcome = isNew && !isOurs ? .removed : try TreeRemoval.remove(session.directory, until: deadline)
-            guard let entry, !entry.isMoved(from: session.directory) else { return outcome }
+            // Somebody else's directory is not empty.
+            if !isOurs { rmdir(path) }
+            let outcome =
+                !isOurs ? .removed : try TreeRemoval.remove(path, until: deadline, isForced: limits.isForced)
+            // Git notes in an entry where the working tree was found last.
+            guard let entry, entry.directory?.isSame(as: path) == true || !entry.isMoved(from: session.directory) else {
+                return outcome
+            }
             // The entry tells the next host that the directory is the host's.
             if isNew, outcome == .unfinished { return outcome }
-            let ofEntry = try TreeRemoval.remove(entry.path, until: deadline)
-            return ofEntry == .unfinished ? .unfinished : outcome
+            let ofEntry = try TreeRemoval.remove(entry.path, until: deadline, isForced: limits.isForced)
+            return ofEntry == .removed || ofEntry == .misled || outcome == .unfinished ? outcome : ofEntry
         } catch {
-            throw GitError(.unreadable, error.message)
+            // It is put back.
+            let rest = aside.flatMap { error.message.dropping(prefix: $0) }
+            throw GitError(.unreadable, rest.map { session.directory + String($0) } ?? error.message)
         }
     }
 
@@ -218,22 +291,35 @@ extension GitSessions {
     // MARK: Later
 
     /// Goes on with a removal that has taken too long for who asked. A host that ends meanwhile leaves it to the next.
-    private func removeTheRest(of session: GitSessionRecord, branch ending: BranchEnding) {
-        Task { await finish(UnfinishedWorktree(session, isRemoval: true), branch: ending) }
+    private func removeTheRest(of worktree: UnfinishedWorktree, branch ending: BranchEnding) {
+        Task { await finish(worktree, branch: ending, isBusy: { _ in false }, forget: { _ in }) }
     }
 
     /// Ends what an earlier host has begun: a working tree that no session came to use is removed, unless somebody has
     /// worked in it, and one that was being removed is gone.
     ///
-    /// - Parameter limit: What takes longer goes on beside the first turns.
-    func finishInterrupted(within limit: Duration) async {
+    /// - Parameters:
+    ///   - limit: What takes longer goes on beside the first turns.
+    ///   - isBusy: Whether a chat has a turn: then nothing that it may use is removed.
+    ///   - forget: Lets the agent forget its session of a chat.
+    /// - Returns: What may still go on.
+    @discardableResult
+    func finishInterrupted(
+        within limit: Duration,
+        isBusy: @escaping @Sendable (String) -> Bool = { _ in false },
+        forget: @escaping @Sendable (String) -> Void = { _ in }
+    ) async -> Task<Void, Never>? {
         do {
             let worktrees = try await table.unfinished()
-            _ = try await abandoning(after: limit) { [self] in
-                for worktree in worktrees { await finish(worktree) }
+            // Nothing cancels it: in a cancelled task, git cannot be asked for work that would be lost.
+            let ending = Task { [self] in
+                for worktree in worktrees { await finish(worktree, isBusy: isBusy, forget: forget) }
             }
+            _ = try await abandoning(after: limit) { await ending.value }
+            return ending
         } catch {
             logger.error("unfinished worktrees not read", metadata: .failure(error))
+            return nil
         }
     }
 
@@ -241,45 +327,73 @@ extension GitSessions {
     ///
     /// - Parameter ending: When the branch of a removal goes, too. Default: where it was looked at, or if it has no
     ///   commits of its own.
-    private func finish(_ worktree: UnfinishedWorktree, branch ending: BranchEnding? = nil) async {
+    private func finish(
+        _ worktree: UnfinishedWorktree,
+        branch ending: BranchEnding? = nil,
+        isBusy: @Sendable (String) -> Bool,
+        forget: @Sendable (String) -> Void
+    ) async {
         do {
-            try await lock.run(worktree.session.chat) { try await end(worktree, branch: ending) }
+            try await lock.run(worktree.session.chat) {
+                // A device may have asked for its removal meanwhile.
+                guard let stored = try await table.unfinished(at: worktree.directory),
+                    stored.aside.isSame(as: worktree.aside)
+                else { return }
+                try await end(stored, branch: ending, isBusy: isBusy, forget: forget)
+            }
         } catch {
             let directory = worktree.directory
             logger.notice("worktree not removed yet", metadata: .failure(error, ["directory": "\(directory)"]))
         }
     }
 
-    private func end(_ worktree: UnfinishedWorktree, branch known: BranchEnding?) async throws {
+    private func end(
+        _ worktree: UnfinishedWorktree,
+        branch known: BranchEnding?,
+        isBusy: @Sendable (String) -> Bool,
+        forget: @Sendable (String) -> Void
+    ) async throws {
         var session = worktree.session
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
+        var aside: String? = worktree.aside
         var look: WorktreeLook?
-        if !worktree.isRemoval {
+        if worktree.hasBegun {
+            // Nobody has worked in it since.
+        } else if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
             if await isUsed(session) {
                 guard record == nil else { throw GitError(.changing, "There is new work in it") }
                 session.problem = "The host ended while the session began"
                 return try await table.keep(session)
             }
+            aside = try await setAside(worktree)
         } else if isListed {
-            look = await lookIfThere(session)
-            // Nobody was told that it is gone, and somebody has gone on in it.
-            if look?.unsaved.isEmpty == false { return try await table.finish(session.directory) }
+            guard !isBusy(session.chat) else { throw GitError(.changing, "The agent works in it") }
+            if FileStatus(session.directory, followingLinks: false) != nil {
+                // Nobody was told that it is gone, and somebody has gone on in it. Where git cannot tell, somebody has.
+                guard let found = try? await unsaved(session), found.unsaved.isEmpty else {
+                    return try await table.finish(session.directory)
+                }
+                look = found
+            }
+            aside = try await setAside(worktree)
         }
-        let seen = look?.tip.map { BranchEnding.at($0) } ?? known ?? .withoutOwnCommits
+        // Else it was removed: what is at its place now is somebody else's.
+        var limits = RemovalLimits.usual
+        limits.isForced = worktree.isForced
+        let unseen = worktree.isForced && worktree.hasBegun ? BranchEnding.anywhere : .withoutOwnCommits
+        let seen = look?.tip.map { BranchEnding.at($0) } ?? known ?? unseen
         let isNew = !worktree.isRemoval
         let ending = isNew ? BranchEnding(ofNew: session) : seen
-        let removal = try await removeFromDisk(session, within: .usual, branch: ending, isNew: isNew)
+        let removal = try await removeFromDisk(session, within: limits, branch: ending, aside: aside, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
-        if worktree.isRemoval, isListed { try await table.forget(chat: session.chat) }
+        if let problem = removal.problem { logger.notice("worktree removed", metadata: ["problem": "\(problem)"]) }
+        if worktree.isRemoval, isListed {
+            try await table.forget(chat: session.chat)
+            forget(session.chat)
+        }
         try await table.finish(session.directory)
-    }
-
-    /// Looks at a working tree that was to be removed; nil if it is gone, or cannot be looked at.
-    private func lookIfThere(_ session: GitSessionRecord) async -> WorktreeLook? {
-        guard FileStatus(session.directory, followingLinks: false) != nil else { return nil }
-        return try? await unsaved(session)
     }
 
     /// Whether a working tree that no session came to use has work in it all the same.

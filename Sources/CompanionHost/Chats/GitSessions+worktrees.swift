@@ -107,7 +107,14 @@ extension GitSessions {
                 guard let worktree = try await table.unfinished(at: path) else { return }
                 let session = worktree.session
                 let ending = BranchEnding(ofNew: session)
-                let removal = try await removeFromDisk(session, within: .usual, branch: ending, isNew: true)
+                let aside = try await setAside(worktree)
+                let removal = try await removeFromDisk(
+                    session,
+                    within: .usual,
+                    branch: ending,
+                    aside: aside,
+                    isNew: true
+                )
                 // Else the next host tries it again.
                 if removal.isComplete { try await table.finish(path) }
             } catch {

@@ -193,11 +193,14 @@ extension HostDatabase {
             folder TEXT NOT NULL DEFAULT '',
             entry TEXT
         ) WITHOUT ROWID;
-        -- Working trees that are being made or removed. `session`: JSON.
+        -- Working trees that are being made or removed. `session`: JSON. `aside`: the path under which `directory` is
+        -- removed; once it exists, the removal has begun. `isForced`: 1 for a removal whatever is lost.
         CREATE TABLE unfinishedWorktree (
             directory TEXT PRIMARY KEY NOT NULL,
             isRemoval INTEGER NOT NULL,
-            session TEXT NOT NULL
+            session TEXT NOT NULL,
+            aside TEXT NOT NULL,
+            isForced INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """
 }

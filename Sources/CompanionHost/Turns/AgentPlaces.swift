@@ -61,4 +61,13 @@ struct AgentPlaces: Sendable {
             forget: { turns.agent.forget(chat: $0) }
         )
     }
+
+    /// Ends what an earlier host has begun (``GitSessions/finishInterrupted(within:isBusy:forget:)``).
+    func finishInterrupted(within limit: Duration) async {
+        await sessions.finishInterrupted(
+            within: limit,
+            isBusy: { [turns] in turns.isBusy(chatID: $0) },
+            forget: { [turns] in turns.agent.forget(chat: $0) }
+        )
+    }
 }

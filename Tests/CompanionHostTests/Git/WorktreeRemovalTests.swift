@@ -266,6 +266,98 @@ struct WorktreeRemovalTests {
         }
     }
 
+    @Test("What a host has begun before goes on beside the first turns, and looks at what they have made")
+    func besideTurns() async throws {
+        try await withSession { session in
+            let (sessions, chat) = (session.sessions, session.chat)
+            let record = try #require(try await sessions.table.record(ofChat: chat))
+            try await sessions.table.begin(UnfinishedWorktree(record, isRemoval: true))
+            let late = try await sessions.lock.run(chat) {
+                // The time is over before the chat is free. Then the first turn writes a file.
+                let late = await sessions.finishInterrupted(within: .milliseconds(1))
+                try write("mine", to: session.directory + "/new")
+                return late
+            }
+            await late?.value
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/new"))
+            try await sessions.table.begin(UnfinishedWorktree(record, isRemoval: true))
+            await sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/new"))
+            #expect(try await sessions.table.unfinished().isEmpty)
+        }
+    }
+
+    @Test("A worktree that git cannot read, or that an agent works in, is not ended as one that was being removed")
+    func unreadable() async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            try await table.begin(UnfinishedWorktree(record, isRemoval: true))
+            await session.sessions.finishInterrupted(within: .seconds(120), isBusy: { _ in true })
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/a"))
+            #expect(try await table.unfinished().count == 1)
+            try await session.shell("mv $g/HEAD $g/away; mkfifo $g/HEAD")
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/a"))
+            #expect(try await table.record(ofChat: session.chat) != nil)
+        }
+    }
+
+    @Test(
+        "A removal that was cut off when some files were gone is ended by the next host, also of a new worktree",
+        arguments: [true, false],
+        [true, false]
+    )
+    func cutOff(isRemoval: Bool, isForced: Bool) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: isRemoval, isForced: isForced)
+            try await table.begin(worktree)
+            if !isRemoval { try await table.forget(chat: session.chat) }
+            #expect(try await session.sessions.setAside(worktree) == worktree.aside)
+            #expect(FileStatus.isNothing(session.directory))
+            try FileManager.default.removeItem(atPath: worktree.aside + "/a")
+            // Somebody may have made a directory of that name since.
+            try write("mine", to: session.directory + "/file")
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileStatus.isNothing(worktree.aside) && FileStatus.isNothing(session.entry))
+            #expect(try contents(of: session.directory + "/file") == "mine")
+            #expect(try await table.unfinished().isEmpty)
+            #expect(try await table.record(ofChat: session.chat) == nil)
+            #expect(try await session.repository.shell("git branch --list 'pairtool/*'") == "")
+        }
+    }
+
+    @Test(
+        "By force, what cannot be removed keeps neither the rest, nor the branch and the session, and is named",
+        .enabled(if: SmallDisk.isPossible, "needs root, to mount a disk")
+    )
+    func mounted() async throws {
+        try await withSession { session in
+            try await session.shell("mkdir -p d/disk; echo 1 >d/x; mount -t tmpfs none d/disk; touch d/disk/f")
+            let parent = session.repository.root + "-worktrees"
+            do {
+                let refused = try await session.remove(isForced: false)
+                #expect(refused.code == .sessionUnsaved)
+                let removed = try await session.remove(isForced: true)
+                #expect(
+                    removed.status == 200 && removed.body.contains("another file system is mounted"),
+                    "\(removed.body)"
+                )
+                #expect(FileStatus.isNothing(session.directory) && FileStatus.isNothing(session.entry))
+                let left = try await session.repository.shell("cd '\(parent)'; find . -type f")
+                #expect(left.hasSuffix("/d/disk/f\n") && left.split(separator: "\n").count == 1, "\(left)")
+                #expect(try await session.repository.shell("git branch --list 'pairtool/*'") == "")
+                #expect(try await session.device.get("/companion/sessions/\(session.chat)").status == 404)
+            } catch {
+                _ = try? await session.repository.shell("umount '\(parent)'/*/d/disk '\(parent)'/.pair*/d/disk")
+                throw error
+            }
+            try await session.repository.shell("umount '\(parent)'/.pair*/d/disk")
+        }
+    }
+
     @Test("By force, a removal goes on behind what stays", .enabled(if: SmallDisk.isPossible, "needs root"))
     func keptOne() async throws {
         try await SmallDisk.with { disk in

@@ -7,6 +7,33 @@ import Testing
 /// What an agent of a host asks over HTTP, as the owner's device could.
 @Suite("Requests of an agent to its own host", .timeLimit(.minutes(5)))
 struct AgentRequestTests {
+    @Test("An agent that asks for exchanges again and again is told to wait, without a look for its process each time")
+    func often() async throws {
+        try await withTemporaryDirectory { directory in
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: directory))
+            try await withHost(in: directory) {
+                $0.agent = .acp(launch)
+            } _: { (host: TestHost) async throws in
+                _ = try await host.pair()
+                let script = """
+                    shell python3 -c '
+                    import http.client, json, ssl
+                    trusting = ssl._create_unverified_context()
+                    for _ in range(60):
+                        peer = http.client.HTTPSConnection("127.0.0.1", \(host.tlsPort), context=trusting)
+                        body = json.dumps({"clientNonce": "AAAAAAAAAAAAAAAAAAAAAA"})
+                        headers = {"Content-Type": "application/json", "\(ProtocolVersion.header)": "2"}
+                        peer.request("POST", "/companion/pairing/hello", body, headers)
+                        print(peer.getresponse().status)
+                        peer.close()
+                    '
+                    """
+                let answer = try await host.ask(script, model: "fake").answer
+                #expect(answer.contains("403") && answer.contains("429"), "\(answer)")
+            }
+        }
+    }
+
     @Test("An agent starts and completes no pairing, and ends no device's access; the owner does")
     func versionOne() async throws {
         try await withTemporaryDirectory { directory in

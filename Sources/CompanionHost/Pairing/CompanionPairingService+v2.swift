@@ -5,12 +5,18 @@ import Logging
 
 /// The three steps of a pairing by CPace (companion-v2, Pairing).
 extension CompanionPairingService {
-    /// Begins an exchange.
+    /// Counts an exchange that an address asks for, before anything else is done for it.
+    ///
+    /// - Throws: ``HostError``: `pairing.rate_limited`.
+    func admit(_ address: String) throws {
+        guard limiter.take(address, now: clock.now()) else { throw HostError.pairingTooOften }
+    }
+
+    /// Begins an exchange that was admitted (``admit(_:)``).
     ///
     /// - Throws: ``HostError``: `pairing.not_active`, `pairing.rate_limited`.
     func hello(_ request: PairingHelloRequest, address: String) throws -> PairingHelloResponse {
         let now = clock.now()
-        guard limiter.take(address, now: now) else { throw HostError.pairingTooOften }
         guard let clientNonce = Base64URL.decode(request.clientNonce), clientNonce.count == 16 else {
             throw HostError(.requestInvalid, "clientNonce has to be 16 bytes in base64url")
         }

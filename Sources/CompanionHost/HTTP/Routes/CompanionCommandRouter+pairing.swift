@@ -93,6 +93,8 @@ extension CompanionCommandRouter {
             let address = try address(of: context)
             return .json(
                 try await noted("hello") {
+                    // Finding the process of a peer takes long: not as often as somebody likes.
+                    try await pairing.admit(address)
                     try await refuseAgents("pairing/hello", context)
                     return try await pairing.hello(body, address: address)
                 }

@@ -134,9 +134,23 @@ package final class GitSessions: Sendable {
         return nil
     }
 
+    /// Opens the repository of a session.
+    ///
+    /// - Throws: As ``GitRepository/open(_:folder:)``; ``GitError`` also if the `.git` of a working tree that the host has made
+    ///   leads elsewhere: an agent could show another repository with it.
+    static func open(_ record: GitSessionRecord) async throws -> GitRepository {
+        let repository = try await GitRepository.open(record.directory, folder: record.folder)
+        guard record.entry != nil else { return repository }
+        let entry = try await GitFile.reading { WorktreeEntry(of: record) }
+        guard entry?.path.isSame(as: repository.own) == true else {
+            throw GitError(.unreadable, "\(record.directory)/.git does not lead to the worktree's git directory")
+        }
+        return repository
+    }
+
     private func look(at record: GitSessionRecord) async throws -> GitSnapshot? {
         do {
-            let repository = try await GitRepository.open(record.directory, folder: record.folder)
+            let repository = try await Self.open(record)
             return try await snapshots.take(repository, isKept: false)
         } catch {
             guard Self.reason(of: error) != nil else { throw error }
@@ -277,7 +291,7 @@ extension GitSessions {
                 throw GitError(.unreadable, "\(record.directory) is not a git repository any more")
             }
             return try await asking.runUnlessCancelled(record.directory) {
-                let repository = try await GitRepository.open(record.directory, folder: record.folder)
+                let repository = try await Self.open(record)
                 let now = try await snapshots.take(repository, isKept: false, after: GitTree(name: tree))
                 let answer: ChatChangesResponse
                 do {

@@ -213,6 +213,20 @@ struct GitViewTests {
         }
     }
 
+    @Test("The changes in a worktree are not those of another repository that its `.git` was made to point to")
+    func otherRepository() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn(
+                    #"git init -q ../other; echo "gitdir: $PWD/../other/.git" >.git"#
+                )
+                _ = try await device.events(chat: chat, turn: turn)
+                let reply = try await device.get("/companion/chats/\(chat)/changes")
+                #expect(reply.status == 409 && reply.error?.contains(".git does not lead to") == true, "\(reply.body)")
+            }
+        }
+    }
+
     @Test(
         "A repository of another user is read once the host's owner has git trust it",
         .enabled(if: geteuid() == 0, "needs root, to make it")

@@ -23,7 +23,9 @@ extension GitSessions {
             }
             return entry
         }
-        let repository = try await GitRepository.open(isThere ? session.directory : session.repository)
+        var opened = try await GitRepository.open(isThere ? session.directory : session.repository)
+        opened.firstCommit = session.baseCommit
+        let repository = opened
         var files: Set<GitPath> = []
         var tips: Set<String> = []
         if isThere {

@@ -82,7 +82,10 @@ package final class GitSessions: Sendable {
         // Tasks of their own: reading a slow disk heeds no cancellation, and the turn's end does not wait for it.
         let counting = Task { [snapshots] in
             defer { continuation.finish() }
-            guard let repository = try? await GitRepository.open(old.repository.root, folder: old.repository.folder),
+            guard var repository = try? await GitRepository.open(old.repository.root, folder: old.repository.folder)
+            else { return }
+            repository.firstCommit = old.repository.firstCommit
+            guard
                 let new = try? await snapshots.take(
                     repository,
                     isKept: false,
@@ -139,7 +142,8 @@ package final class GitSessions: Sendable {
     /// - Throws: As ``GitRepository/open(_:folder:)``; ``GitError`` also if the `.git` of a working tree that the host has made
     ///   leads elsewhere: an agent could show another repository with it.
     static func open(_ record: GitSessionRecord) async throws -> GitRepository {
-        let repository = try await GitRepository.open(record.directory, folder: record.folder)
+        var repository = try await GitRepository.open(record.directory, folder: record.folder)
+        repository.firstCommit = record.baseCommit
         guard record.entry != nil else { return repository }
         let entry = try await GitFile.reading { WorktreeEntry(of: record) }
         guard entry?.path.isSame(as: repository.own) == true else {

@@ -24,6 +24,9 @@ struct GitRepository: Sendable, Hashable {
     var commit: String?
     /// Its branch; nil for a detached `HEAD`.
     var branch: String?
+    /// The commit that was checked out when the session of an agent began; nil where there was none. Without a session,
+    /// ``commit``.
+    var firstCommit: String?
 
     var objects: String { common + "/objects" }
     /// The directory that is looked at.
@@ -146,6 +149,7 @@ struct GitRepository: Sendable, Hashable {
         )
         if head.isSuccess, head.lines.count == 2 {
             repository.commit = String(head.lines[0])
+            repository.firstCommit = repository.commit
             repository.branch = head.lines[1].dropping(prefix: "refs/heads/").map(String.init)
         } else {
             let branch = try await GitProgram.run(["symbolic-ref", "-q", "HEAD"], in: root, within: time)

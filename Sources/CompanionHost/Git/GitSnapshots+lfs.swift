@@ -20,10 +20,12 @@ extension GitSnapshots {
         // Git reads names line by line.
         let changed = paths("C").subtracting(paths("R")).filter { !$0.bytes.contains(UInt8(ascii: "\n")) }
         guard !changed.isEmpty else { return [] }
-        let pointers = try await pointers(of: Array(changed), repository, home)
+        var pointers = try await pointers(of: Array(changed), repository, home)
         guard !pointers.isEmpty else { return [] }
+        let known = try await filesOfLFS(Array(pointers.keys), repository)
+        pointers = pointers.filter { known.contains($0.key) }
         let end = ContinuousClock.now + limits.time
-        return try await BlockingCall.run { [contents] in
+        return try await BlockingCall.run { [contents, pointers] in
             let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
             defer { close(root) }
@@ -31,6 +33,34 @@ extension GitSnapshots {
             let pulled = pointers.filter { contents.isContent(of: $0.value, at: $0.key, in: root, until: end) }
             return Set(pulled.keys)
         }
+    }
+
+    /// The files that Git LFS has by the `.gitattributes` of the commit at which the session began. An agent could commit a
+    /// pointer in place of any file, and an attribute for it, and would hide the file's content.
+    private func filesOfLFS(_ paths: [GitPath], _ repository: GitRepository) async throws -> Set<GitPath> {
+        guard let commit = repository.firstCommit else { return [] }
+        let index = "\(directory)/tmp/\(UUID().uuidString)"
+        try await BlockingCall.run { [directory] in try PrivateFile.makeDirectory(directory + "/tmp") }
+        defer { unlink(index) }
+        // The commit may be gone by now.
+        guard try await git(["read-tree", commit], repository, index: index).isSuccess else { return [] }
+        let asked = try await git(
+            ["check-attr", "--cached", "-z", "--stdin", "filter"],
+            repository,
+            index: index,
+            input: Array(paths.map { $0.bytes + [0] }.joined()),
+            limit: 32 << 20
+        )
+        guard asked.isSuccess, !asked.isCut else {
+            throw GitError(.unreadable, "Git cannot read the attributes of files: \(asked.error)")
+        }
+        // For each file its path, `filter`, and the value.
+        let fields = asked.output.split(separator: 0, omittingEmptySubsequences: false)
+        var found: Set<GitPath> = []
+        for start in stride(from: 0, to: fields.count - 2, by: 3) where fields[start + 2].elementsEqual("lfs".utf8) {
+            found.insert(GitPath(fields[start]))
+        }
+        return found
     }
 
     private func pointers(

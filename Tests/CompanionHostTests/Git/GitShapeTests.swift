@@ -129,6 +129,35 @@ struct GitShapeTests {
     }
 
     @Test(
+        "A pointer of Git LFS that is committed in a session hides no content, also with an attribute",
+        arguments: [false, true]
+    )
+    func plantedPointer(hasAttribute: Bool) async throws {
+        try await TestRepository.with { repository in
+            let opened = try await GitRepository.open(repository.root)
+            let attribute = hasAttribute ? "echo 'run.sh filter=lfs' >.gitattributes; git add .gitattributes; " : ""
+            try await repository.shell(
+                attribute + """
+                    echo evil >run.sh
+                    blob=$( (echo version https://git-lfs.github.com/spec/v1
+                    echo "oid sha256:$(sha256sum run.sh | cut -d' ' -f1)"; echo size 5) | git hash-object -w --stdin)
+                    git update-index --add --cacheinfo "100644,$blob,run.sh"; git commit -qm two
+                    """
+            )
+            var now = try await GitRepository.open(repository.root)
+            #expect(now.firstCommit == now.commit && now.commit != opened.commit)
+            for (first, isPulled) in [(opened.commit, false), (nil, false), (now.commit, hasAttribute)] {
+                now.firstCommit = first
+                let taken = try await repository.snapshots.take(now, isKept: false)
+                let changes = try await repository.snapshots.changes(from: opened.commit ?? "", to: taken)
+                let summary = changes.last?.file.summary
+                #expect(summary == (isPulled ? "added run.sh +3 -0" : "added run.sh +1 -0"), "\(first ?? "none")")
+                await taken.remove()
+            }
+        }
+    }
+
+    @Test(
         "A worktree with pulled files of Git LFS has nothing to lose",
         .enabled(if: hasLFS, "git-lfs is not installed")
     )

@@ -147,6 +147,7 @@ import Testing
         )
         changes.firstTriedAt = Date(timeIntervalSince1970: -60)
         (changes.hidden, changes.hiddenFiles) = (3, ["dist/x", "b\u{1B}[2J"])
+        changes.notCheckedOut = 3
         let sink = Written()
         var context = CommandContext.process
         context.stdout = sink
@@ -170,6 +171,7 @@ import Testing
             "3 new or changed files are hidden by ignore files (.gitignore) that are not as in the session's first "
         #expect(words.contains(hidden + "commit: dist/x, b"), "\(words)")
         #expect(words.contains("and 1 more."), "\(words)")
+        #expect(words.contains("3 files are gone and not listed as deleted: git is told to skip them"), "\(words)")
         for text in ["too large: 12", "binary", "repository", "5 files changed, +1 −1", "too long"] {
             #expect(plain.contains(text), "\(text)")
         }

@@ -209,6 +209,7 @@ package final class GitSessions: Sendable {
                 }
                 record.baseCommit = repository.commit
                 start.snapshot = try await snapshots.take(repository, isKept: true)
+                try await snapshots.keepAbsentFiles(of: repository, chat: turn.chatID)
                 record.tree = start.snapshot?.tree
             } catch {
                 guard let text = Self.reason(of: error) else { throw error }
@@ -365,6 +366,9 @@ extension GitSessions {
             truncated: difference?.isCut == true || isShortened || changes.count > Self.listed
         )
         answer.firstTriedAt = record.firstTriedAt
+        let absent = try await snapshots.absentFiles(of: repository, since: tree, chat: record.chat)
+            .filter { path in file.map(path.isMeant) ?? true }
+        if !absent.isEmpty { answer.notCheckedOut = absent.count }
         guard file == nil else { return answer }
         do {
             let hidden = try await snapshots.hiddenFiles(

@@ -1,4 +1,5 @@
 import CompanionWire
+import Crypto
 import FoundationEssentials
 import Glibc
 import LocalState
@@ -9,18 +10,10 @@ extension GitSnapshots {
     /// What is there is looked at, whatever the repository's index says.
     func markSkipped(_ repository: GitRepository, _ home: String) async throws {
         guard repository.isSparse else { return }
-        let arguments = ["ls-files", "-z", "-t", "--cached"]
-        async let theirs = GitProgram.run(arguments, in: repository.root, limit: Self.listLimit, within: limits.time)
-        async let ours = git(arguments, repository, index: home + "/index", limit: Self.listLimit)
-        let wanted = try Self.skipped(await theirs).skipped
+        async let theirs = absentFiles(of: repository)
+        async let ours = git(Self.listing, repository, index: home + "/index", limit: Self.listLimit)
+        let absent = try await theirs
         let (known, marked) = try Self.skipped(await ours)
-        let absent = try await BlockingCall.run {
-            let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
-            defer { close(root) }
-            var directories = KnownDirectories(root: root)
-            return wanted.filter { directories.lacks($0) }
-        }
         let add = absent.intersection(known.union(marked)).subtracting(marked)
         for (option, paths) in [("--skip-worktree", add), ("--no-skip-worktree", marked.subtracting(absent))]
         where !paths.isEmpty {
@@ -36,6 +29,65 @@ extension GitSnapshots {
         }
     }
 
+    /// Keeps which files are not checked out when the session of a chat begins.
+    func keepAbsentFiles(of repository: GitRepository, chat: String) async throws {
+        let list = absentList(of: repository, chat: chat)
+        guard repository.isSparse else {
+            unlink(list)
+            return
+        }
+        let absent = try await absentFiles(of: repository)
+        try await BlockingCall.run { try Self.write(Array(absent.map { $0.bytes + [0] }.joined()), to: list) }
+    }
+
+    /// The files of a tree that are not checked out, and were when the session of a chat began: an agent can have git skip
+    /// what it has removed.
+    ///
+    /// - Parameter tree: What was in the working tree then.
+    /// - Returns: Those below the folder.
+    func absentFiles(of repository: GitRepository, since tree: String, chat: String) async throws -> Set<GitPath> {
+        guard repository.isSparse else { return [] }
+        var absent = try await absentFiles(of: repository)
+        let list = absentList(of: repository, chat: chat)
+        let kept = try await GitFile.reading { try GitFile.read(list, limit: Self.listLimit) ?? [] }
+        absent.subtract(kept.split(separator: 0).map { GitPath($0) })
+        guard !absent.isEmpty else { return [] }
+        let listed = try await git(
+            ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree],
+            repository,
+            limit: Self.listLimit
+        )
+        guard listed.isSuccess, !listed.isCut else {
+            throw GitError(.unreadable, "Git cannot list the files from the start of the session: \(listed.error)")
+        }
+        absent.formIntersection(listed.output.split(separator: 0).map { GitPath($0) })
+        return Set(absent.compactMap { $0.below(repository.folder) })
+    }
+
+    private func absentList(of repository: GitRepository, chat: String) -> String {
+        let hash = SHA256.hash(data: Data(chat.utf8)).prefix(16).hexText
+        return "\(home(of: repository))/info/absent-\(hash)"
+    }
+
+    /// The files that the repository's own index says are not checked out, and that are not there.
+    private func absentFiles(of repository: GitRepository) async throws -> Set<GitPath> {
+        let listed = try await GitProgram.run(
+            Self.listing,
+            in: repository.root,
+            limit: Self.listLimit,
+            within: limits.time
+        )
+        let wanted = try Self.skipped(listed).skipped
+        return try await BlockingCall.run {
+            let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
+            defer { close(root) }
+            var directories = KnownDirectories(root: root)
+            return wanted.filter { directories.lacks($0) }
+        }
+    }
+
+    private static let listing = ["ls-files", "-z", "-t", "--cached"]
     private static let listLimit = 256 << 20
 
     /// The files in an index: those that are checked out, and those that are not.

@@ -81,6 +81,9 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     package var hidden: Int?
     /// The first hundred of them; nil for none.
     package var hiddenFiles: [String]?
+    /// Files that were there when the session began, are gone, and are not listed as deleted: the repository's index says that
+    /// they are not checked out (sparse checkout). nil for none.
+    package var notCheckedOut: Int?
     /// The mode of the chat's agent; nil where that is not known.
     package var mode: AgentMode?
 

@@ -44,6 +44,25 @@ struct GitShapeTests {
         }
     }
 
+    @Test("Files that an agent removes and has git skip are counted, and those that were skipped before are not")
+    func skippedSince() async throws {
+        try await TestRepository.with(Self.files) { repository in
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                let skip = "git config core.sparseCheckout true; git update-index --skip-worktree"
+                let (chat, turn) = try await device.startTurn("\(skip) r; rm r; test ! -e r && echo gone")
+                #expect(try await device.events(chat: chat, turn: turn).answer == "gone\n")
+                let changes = try await device.changes(chat)
+                #expect(changes.files.elements.isEmpty && changes.notCheckedOut == 1)
+                #expect(try await device.changes(chat, "?file=r").notCheckedOut == 1)
+                #expect(try await device.changes(chat, "?file=in").notCheckedOut == nil)
+                let (next, last) = try await device.startTurn("\(skip) in/i; rm in/i")
+                _ = try await device.events(chat: next, turn: last)
+                #expect(try await device.changes(next).notCheckedOut == 1, "r was skipped before")
+                #expect(try await device.changes(chat).notCheckedOut == 2)
+            }
+        }
+    }
+
     @Test("The working tree of a session is as sparse as the project", arguments: ["--cone in", "--no-cone /in/"])
     func sparseWorktree(shape: String) async throws {
         try await TestRepository.with(Self.files + "; git sparse-checkout set \(shape)") { repository in

@@ -12,7 +12,7 @@ struct ChangesView {
 
         private enum CodingKeys: String, CodingKey {
             case chatId, startedAt, baseCommit, commit, branch, directory, files, diff, truncated, mode
-            case firstTriedAt, hidden, hiddenFiles
+            case firstTriedAt, hidden, hiddenFiles, notCheckedOut
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -27,6 +27,7 @@ struct ChangesView {
             try container.encodeIfPresent(changes.diff, forKey: .diff)
             try container.encode(changes.truncated, forKey: .truncated)
             try container.encodeIfPresent(changes.mode, forKey: .mode)
+            try container.encodeIfPresent(changes.notCheckedOut, forKey: .notCheckedOut)
             try container.encodeIfPresent(changes.firstTriedAt, forKey: .firstTriedAt)
             try container.encodeIfPresent(changes.hidden, forKey: .hidden)
             try container.encodeIfPresent(changes.hiddenFiles, forKey: .hiddenFiles)
@@ -42,7 +43,7 @@ struct ChangesView {
                 .nothingFound,
                 "changes.none",
                 (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since \(start)"
-                    + (hidden.map { ". " + $0 } ?? "")
+                    + (notCheckedOut.map { ". " + $0 } ?? "") + (hidden.map { ". " + $0 } ?? "")
             )
         }
         switch output.format {
@@ -75,6 +76,14 @@ struct ChangesView {
             + (names.isEmpty ? "" : ": " + names.joined(separator: ", "))
     }
 
+    /// What the index has git skip since the session began; nil for nothing.
+    private var notCheckedOut: String? {
+        guard let count = changes.notCheckedOut, count > 0 else { return nil }
+        return count == 1
+            ? "1 file is gone and not listed as deleted: git is told to skip it (sparse checkout)"
+            : "\(count) files are gone and not listed as deleted: git is told to skip them (sparse checkout)"
+    }
+
     private func writeList() {
         let files = changes.files.elements
         let base = changes.baseCommit.map { "commit \($0.shortID)" } ?? "no commit"
@@ -104,6 +113,7 @@ struct ChangesView {
         let added = total(files.map { $0.added ?? 0 })
         let removed = total(files.map { $0.removed ?? 0 })
         output.data("\(TurnProgress.changed(files.count)), +\(added) −\(removed)")
+        if let notCheckedOut { output.data(output.fitted(notCheckedOut + ".")) }
         if let hidden { output.data(output.fitted(hidden + ".")) }
         let large = files.count { $0.leftOut != nil }
         if large > 0 {

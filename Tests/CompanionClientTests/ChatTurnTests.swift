@@ -1,32 +1,42 @@
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
+import NIOConcurrencyHelpers
 import Testing
 
 @Suite struct ChatTurnTests {
     struct Result {
-        var outputs: [TurnOutput] = []
+        var outputs: [TurnEvent] = []
         var error: CompanionClientError?
+        /// The end of the chat's history before a turn that ended well.
+        var position: HistoryPosition?
 
         var text: String { outputs.reduce(into: "") { if case .text(let text) = $1 { $0 += text } } }
 
         var notices: Int { outputs.count { if case .recovering = $0 { true } else { false } } }
 
-        var summary: ChatTurnSummary? { if case .finished(let summary) = outputs.last { summary } else { nil } }
+        var summary: FinishedTurn? { if case .finished(let summary) = outputs.last { summary } else { nil } }
     }
 
     /// Runs a turn in a chat of 250 messages. Time passes at once.
     private func run(
         _ script: FakeMacScript,
         configuration: CompanionClientConfiguration = .patient,
-        onOutput: (FakeMac, TurnOutput) -> Void = { _, _ in },
+        onOutput: (FakeMac, TurnEvent) -> Void = { _, _ in },
         check: (FakeMac) -> Void
     ) async throws -> Result {
         var script = script
         if script.messages.isEmpty { script.fill("c-login", count: 250) }
         return try await withPeers(script, configuration) { mac, client async throws in
             var result = Result()
-            let turn = ChatTurn(client: client, chatID: "c-login", request: .prompt("Hi"), clock: ImmediateClock())
+            let position = NIOLockedValueBox<HistoryPosition?>(nil)
+            let turn = ChatTurn(
+                client: client,
+                chatID: "c-login",
+                request: .prompt("Hi"),
+                clock: ImmediateClock(),
+                finished: { found in position.withLockedValue { $0 = found } }
+            )
             do {
                 for try await output in turn.run() {
                     result.outputs.append(output)
@@ -36,6 +46,7 @@ import Testing
                 result.error = error
             }
             check(mac)
+            result.position = position.withLockedValue { $0 }
             return result
         }
     }
@@ -52,14 +63,14 @@ import Testing
         ]
         let result = try await run(.turn(.answering(answer, prelude: prelude))) { #expect($0.prompts == 1) }
         #expect(
-            Array(result.outputs.prefix(2)) == [.status("Thinking"), .toolStart(toolName: "view", toolCallID: nil)]
+            Array(result.outputs.prefix(2)) == [.status("Thinking"), .toolStart(name: "view", id: nil)]
         )
         #expect(result.text == answer)
         #expect(result.summary?.answer == answer)
         #expect(result.summary?.usage?.totalTokens == 9)
         #expect(result.summary?.wasRecovered == false)
-        #expect(result.summary?.position.cursor == "200")
-        #expect(result.summary?.position.identifiers.last == "m-249")
+        #expect(result.position?.cursor == "200")
+        #expect(result.position?.identifiers.last == "m-249")
         #expect(result.error == nil)
     }
 
@@ -153,7 +164,7 @@ import Testing
     @Test func `a host that fails while it is asked is asked on`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
+        let play: (FakeMac, TurnEvent) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change {
                 let path = "/companion/chats/c-login/messages"
@@ -187,7 +198,7 @@ import Testing
     @Test func `messages that were imported meanwhile do no harm`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
+        let play: (FakeMac, TurnEvent) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change { script in
                 let old = (0..<300).flatMap { index in
@@ -207,7 +218,7 @@ import Testing
     @Test func `messages that were removed meanwhile do no harm`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
+        let play: (FakeMac, TurnEvent) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change { $0.messages["c-login"]?.removeFirst(150) }
             mac.release("shown")

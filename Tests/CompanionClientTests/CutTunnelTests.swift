@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CutTunnelTests {
     private static let slices = 8
 
-    private func text(_ outputs: [TurnOutput]) -> String {
+    private func text(_ outputs: [TurnEvent]) -> String {
         outputs.map { if case .text(let text) = $0 { text } else { "" } }.joined()
     }
 
@@ -19,9 +19,9 @@ import Testing
     // MARK: Version 1
 
     /// Sends a prompt by v1.
-    private func send(_ prompt: String, through relay: CutRelay) async throws -> [TurnOutput] {
+    private func send(_ prompt: String, through relay: CutRelay) async throws -> [TurnEvent] {
         try await CompanionAPIClient.withClient(endpoint: endpoint(relay), configuration: .quick) { client in
-            var outputs: [TurnOutput] = []
+            var outputs: [TurnEvent] = []
             let turn = ChatTurn(client: client, chatID: "c-login", request: .prompt(prompt), clock: ImmediateClock())
             for try await output in turn.run() { outputs.append(output) }
             return outputs
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// Sends a prompt by v2.
-    private func send(through relay: CutRelay, to host: TLSTestHost) async throws -> [TurnOutput] {
+    private func send(through relay: CutRelay, to host: TLSTestHost) async throws -> [TurnEvent] {
         try await CompanionAPIClient.withClient(
             endpoint: endpoint(relay),
             security: .pinned(PinnedCertificate(der: host.certificate.der)),
@@ -104,7 +104,7 @@ import Testing
             clock: ImmediateClock()
         ) { client in
             let turn = try await client.startTurn(chatID: "c1", .prompt("Hi"))
-            var outputs: [TurnOutput] = []
+            var outputs: [TurnEvent] = []
             let followed = try FollowedTurn(client: client, chatID: "c1", turnID: turn, clock: ImmediateClock())
             for try await output in followed { outputs.append(output) }
             return outputs

@@ -16,18 +16,18 @@ import Testing
         return [.eventsHead] + frames + (end == Self.frames.count ? [.send("data: [DONE]\n\n")] : []) + [.close]
     }
 
-    private func follow(_ client: CompanionAPIClient) async throws -> [TurnOutput] {
-        var outputs: [TurnOutput] = []
+    private func follow(_ client: CompanionAPIClient) async throws -> [TurnEvent] {
+        var outputs: [TurnEvent] = []
         let turn = try FollowedTurn(client: client, chatID: "c1", turnID: "t1", clock: ImmediateClock())
         for try await output in turn { outputs.append(output) }
         return outputs
     }
 
-    private func text(_ outputs: [TurnOutput]) -> String {
+    private func text(_ outputs: [TurnEvent]) -> String {
         outputs.map { if case .text(let text) = $0 { text } else { "" } }.joined()
     }
 
-    private func summary(_ outputs: [TurnOutput]) throws -> ChatTurnSummary {
+    private func summary(_ outputs: [TurnEvent]) throws -> FinishedTurn {
         guard case .finished(let summary)? = outputs.last else { throw CancellationError() }
         return summary
     }

@@ -63,7 +63,7 @@ import Testing
         )
         let configuration = CompanionClientConfiguration(timeouts: .init(silence: .milliseconds(1)))
         try await withPeers(.turn(turn), configuration) { mac, client async throws in
-            var outputs: [TurnOutput] = []
+            var outputs: [TurnEvent] = []
             for try await output in ChatTurn(client: client, chatID: "c-login", request: .prompt("Hi")).run() {
                 outputs.append(output)
                 guard output == .text("a") else { continue }

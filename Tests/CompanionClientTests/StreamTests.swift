@@ -8,9 +8,9 @@ import Testing
     private func events(
         of turn: FakeMacTurn,
         _ configuration: CompanionClientConfiguration = .patient
-    ) async throws -> (events: [ContinueChatEvent], error: CompanionClientError?) {
+    ) async throws -> (events: [TurnEvent], error: CompanionClientError?) {
         try await withPeers(.turn(turn), configuration) { mac, client async throws in
-            var events: [ContinueChatEvent] = []
+            var events: [TurnEvent] = []
             var caught: CompanionClientError?
             do {
                 for try await event in client.continueChat(chatID: "c-login", .prompt("Hi")) { events.append(event) }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    private func text(_ events: [ContinueChatEvent]) -> String {
+    private func text(_ events: [TurnEvent]) -> String {
         events.reduce(into: "") { if case .text(let text) = $1 { $0 += text } }
     }
 
@@ -55,8 +55,8 @@ import Testing
         let result = try await events(of: .answering(answer, unitsPerFrame: cut))
         #expect(result.error == nil)
         #expect(text(result.events) == answer)
-        #expect(result.events.contains(.done))
-        if !answer.isEmpty { #expect(result.events.last != .done) }
+        #expect(result.events.contains(.done(files: nil)))
+        if !answer.isEmpty { #expect(result.events.last != .done(files: nil)) }
     }
 
     @Test func `frames become events, unknown ones included`() async throws {
@@ -71,11 +71,11 @@ import Testing
         let result = try await events(of: .answering("ok", prelude: prelude))
         #expect(
             result.events == [
-                .status(label: "Thinking"),
-                .toolStart(toolName: "grep", toolCallID: "t1"),
-                .toolComplete(toolName: "grep", toolCallID: nil, success: false, details: "no\u{1b}[2J"),
-                .usage(ContinueChatUsage(inputTokens: 3, outputTokens: 4, totalTokens: 7, model: "m")),
-                .unknown(type: "telepathy"), .unknown(type: ""), .done, .text("ok"),
+                .status("Thinking"),
+                .toolStart(name: "grep", id: "t1"),
+                .toolComplete(name: "grep", id: nil, success: false, details: "no\u{1b}[2J"),
+                .usage(TurnUsage(inputTokens: 3, outputTokens: 4, totalTokens: 7, model: "m")),
+                .unknown(type: "telepathy"), .unknown(type: ""), .done(files: nil), .text("ok"),
             ]
         )
     }
@@ -85,7 +85,7 @@ import Testing
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("half")), .frame(frame), .finish])
         turn.isChunked = chunked
         let result = try await events(of: turn)
-        #expect(result.events == [.text("half"), .error("boom")])
+        #expect(result.events == [.text("half"), .failed(TurnFailure("boom"))])
         #expect(result.error == nil)
     }
 
@@ -154,9 +154,9 @@ import Testing
         try await withPeers { mac, client async throws in
             var request = ContinueChatRequest.prompt("Hi")
             request.model = nil
-            var events: [ContinueChatEvent] = []
+            var events: [TurnEvent] = []
             for try await event in client.continueChat(chatID: "c-login", request) { events.append(event) }
-            #expect(events == [.error("Model is required")])
+            #expect(events == [.failed(TurnFailure("Model is required"))])
             #expect(mac.messages(of: "c-login").map(\.text) == ["Hi"])
         }
     }

@@ -36,7 +36,7 @@ import Testing
     @Test func `a stream that ends well finishes, text after done included`() {
         var turn = TurnRecovery(prompt: "p")
         #expect(turn.handle(.event(.text("a"))).outputs == [.text("a")])
-        #expect(turn.handle(.event(.done)).outputs.isEmpty)
+        #expect(turn.handle(.event(.done(files: nil))).outputs.isEmpty)
         #expect(turn.handle(.event(.text("b"))).outputs == [.text("b")])
         #expect(hasFinished(turn.handle(.ended).next) == false)
         #expect(turn.answer == "ab")
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [true, false])
     func `an error frame is the host's error, whatever follows`(_ endsWell: Bool) {
         var turn = TurnRecovery(prompt: "p")
-        #expect(turn.handle(.event(.error("boom"))).outputs.isEmpty)
+        #expect(turn.handle(.event(.failed(TurnFailure("boom")))).outputs.isEmpty)
         let step = turn.handle(endsWell ? .ended : .failed(broken)).next
         #expect(failure(step)?.code == .hostError)
         #expect(failure(step)?.hostText == "boom")

@@ -365,9 +365,9 @@ struct AgentQuestionTests {
             expiresAt: now.addingTimeInterval(seconds)
         )
         question.state = .expired
-        #expect(frames.take(.question(question)).first == .status(label: "Nobody answered within \(text): rejected"))
+        #expect(frames.take(.question(question)).first == .status("Nobody answered within \(text): rejected"))
         #expect(frames.take(.signOfLife).isEmpty)
-        let continued = ContinueChatEvent.question(QuestionNotice(.continued, question))
+        let continued = TurnEvent.question(QuestionNotice(.continued, question))
         #expect(frames.take(.thought("x")).first == continued)
         #expect(!frames.take(.thought("x")).contains(continued))
     }

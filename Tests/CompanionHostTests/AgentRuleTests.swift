@@ -484,7 +484,7 @@ struct AgentRuleTests {
                 try await host.pair()
                 let reply = try await host.ask("ask-here", model: "fake")
                 #expect(reply.answer == "chosen: y")
-                #expect(reply.frames.contains(.status(label: "A rule of the host allowed it: Run it")))
+                #expect(reply.frames.contains(.status("A rule of the host allowed it: Run it")))
                 request.rule = Self.rule(.deny, kind: "execute")
                 #expect(await administration.answer(request).rules?.first?.id == 2)
                 #expect(try await host.ask("ask-here", model: "fake").answer == "chosen: n")

@@ -69,7 +69,7 @@ struct BuiltinAgentTests {
             guard case .toolStart(_, let id) = reply.frames.first,
                 case .toolComplete(_, id, let success, _) = reply.frames.dropLast().last
             else { throw TestFailure(reply.body) }
-            #expect(success && reply.frames.last == .done)
+            #expect(success && reply.frames.last == .done(files: nil))
         }
     }
 
@@ -123,7 +123,7 @@ struct BuiltinAgentTests {
             #expect(!reply.body.contains("secret\\n") && !reply.body.contains("root:"))
             let failures = reply.frames.filter { if case .toolComplete(_, _, false, _) = $0 { true } else { false } }
             #expect(failures.count == 1, "\(reply.body)")
-            #expect(reply.frames.last == .done)
+            #expect(reply.frames.last == .done(files: nil))
         }
     }
 
@@ -148,7 +148,7 @@ struct BuiltinAgentTests {
             try makePipe(host.project + "/pipe")
             let reply = try await host.ask(prompt)
             #expect(!reply.answer.contains("secret"))
-            #expect(reply.frames.last == .done)
+            #expect(reply.frames.last == .done(files: nil))
         }
     }
 
@@ -185,7 +185,7 @@ struct BuiltinAgentTests {
                 let body = #"{"prompt":"\#(prompt)","model":"builtin","allowedTools":\#(tools)}"#
                 let reply = try await host.post("/companion/chats/x/continue", body)
                 #expect(reply.answer.contains(expected) && !reply.answer.contains("allow-tool"), "\(reply)")
-                #expect(reply.frames.last == .done)
+                #expect(reply.frames.last == .done(files: nil))
             }
         }
     }

@@ -76,7 +76,11 @@ struct CommandAgentTests {
     func status() async throws {
         try await withAgent("echo partly; echo noise >&2; exit 3") { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.frames == [.text("partly\n"), .error("The agent's command ended with status 3: noise")])
+            #expect(
+                reply.frames == [
+                    .text("partly\n"), .failed(TurnFailure("The agent's command ended with status 3: noise")),
+                ]
+            )
             #expect(!reply.body.contains("[DONE]"))
             #expect(try await stored(host) == ["go", "partly\n"])
         }
@@ -92,7 +96,7 @@ struct CommandAgentTests {
             """
         try await withAgent(script, timeout: .seconds(2)) { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.frames.last == .error("Copilot response timed out after 2000ms"))
+            #expect(reply.frames.last == .failed(TurnFailure("Copilot response timed out after 2000ms")))
             #expect(reply.answer == "ready\n")
             // The next turn of the chat begins when this one's processes are gone.
             _ = try await host.ask("again", model: "builtin")
@@ -147,7 +151,7 @@ struct CommandAgentTests {
     func escapedEnd(ignoresTerm: Bool) async throws {
         try await withAgent(Self.escape("away", ignoresTerm: ignoresTerm) + "echo done") { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.answer == "done\n" && reply.frames.last == .done)
+            #expect(reply.answer == "done\n" && reply.frames.last == .done(files: nil))
             #expect(try processes(host, "away", "away2").filter(isAlive) == [])
         }
     }
@@ -162,7 +166,7 @@ struct CommandAgentTests {
             """
         try await withAgent(script) { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.answer == "done\n" && reply.frames.last == .done)
+            #expect(reply.answer == "done\n" && reply.frames.last == .done(files: nil))
             #expect(try processes(host, "left").filter(isAlive) == [])
         }
     }
@@ -176,14 +180,14 @@ struct CommandAgentTests {
             async let stays = host.ask("go", chat: "other", model: "command")
             try await eventually { FileManager.default.fileExists(atPath: host.project + "/stays2") }
             let reply = try await host.ask("go", chat: "slow", model: "command")
-            #expect(reply.answer == "ready\n" && reply.frames.last != .done)
+            #expect(reply.answer == "ready\n" && reply.frames.last != .done(files: nil))
             // The next turn of the chat begins when this one's processes are gone.
             _ = try await host.ask("again", chat: "slow", model: "builtin")
             #expect(try processes(host, "away", "away2").filter(isAlive) == [])
             let others = try processes(host, "stays", "stays2")
             #expect(others.filter(isAlive) == others)
             try write("", to: host.project + "/go")
-            #expect(try await stays.frames.last == .done)
+            #expect(try await stays.frames.last == .done(files: nil))
             #expect(others.filter(isAlive) == [])
         }
     }
@@ -229,7 +233,7 @@ struct CommandAgentTests {
         let script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done"
         try await withAgent(script, timeout: .milliseconds(2500)) { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.frames.last == .done)
+            #expect(reply.frames.last == .done(files: nil))
         }
     }
 
@@ -237,8 +241,8 @@ struct CommandAgentTests {
     func endless() async throws {
         try await withAgent("echo $$ >child; exec yes 0123456789012345678901234567890123456789") { host, _ in
             let reply = try await host.ask("go", model: "command")
-            guard case .error(let text) = reply.frames.last else { throw TestFailure("no error") }
-            #expect(text.contains("8 MiB"))
+            guard case .failed(let failure) = reply.frames.last else { throw TestFailure("no error") }
+            #expect(failure.text.contains("8 MiB"))
             _ = try await host.ask("again", model: "builtin")
             let process = try String(contentsOfFile: "\(host.project)/child", encoding: .utf8)
             #expect(!isAlive(try #require(Int32(process.trimmingCharacters()))))

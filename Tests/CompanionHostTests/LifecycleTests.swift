@@ -39,7 +39,7 @@ struct LifecycleTests {
             let replies = await answers.replies
             #expect(replies.count == 2)
             for reply in replies {
-                #expect(reply.frames.last == .error("The host is shutting down"))
+                #expect(reply.frames.last == .failed(TurnFailure("The host is shutting down")))
                 #expect(!reply.body.contains("[DONE]"))
             }
             let child = try String(contentsOfFile: directory + "/project/child", encoding: .utf8)

@@ -33,12 +33,12 @@ struct TurnFaultTests {
             for feed in [bad, late, good] { log.publish(.text("one"), in: feed) }
             for feed in [bad, late] { log.publish(.text("poison"), in: feed) }
             log.publish(.text("two"), in: good)
-            log.end(good, with: .done, as: .finished)
+            log.end(good, with: .done(files: nil), as: .finished)
             gate.open()
             await log.drain()
             // What comes behind the fault has no turn to belong to.
             for feed in [bad, late] { log.publish(.text("three"), in: feed) }
-            log.end(bad, with: .done, as: .finished)
+            log.end(bad, with: .done(files: nil), as: .finished)
             await log.drain()
             let stored = try await log.all("good")
             #expect(stored.text.contains("one") && stored.text.contains("two") && stored.state == .finished)

@@ -142,7 +142,7 @@ struct TurnLimitTests {
                 }
                 for try await reply in group {
                     #expect(reply.status == 200)
-                    #expect(reply.frames.last == .error(TurnRunner.deviceGoneText))
+                    #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.deviceGoneText)))
                     #expect(!reply.body.contains("[DONE]"))
                 }
                 _ = try await host.event(\.turnEnd)

@@ -45,7 +45,7 @@ struct AgentModeTests {
             mode: mode
         )
         for phase in QuestionNotice.Phase.allCases {
-            let frame = ContinueChatFrame.encode(.question(QuestionNotice(phase, question)))
+            let frame = TurnFrames.encode(.question(QuestionNotice(phase, question)))
             #expect(frame.contains(#""mode":"bypass permissions""#) == (phase == .asked))
             var decoder = ContinueChatStreamDecoder()
             #expect(try decoder.feed(frame.utf8) == [.event(.question(QuestionNotice(phase, question)))])

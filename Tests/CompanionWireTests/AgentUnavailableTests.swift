@@ -5,8 +5,8 @@ import Testing
 @Suite("The end of a turn whose agent does not work") struct AgentUnavailableTests {
     @Test("It is an error with a code, which is read back", arguments: [nil, 0, 3])
     func frame(files: Int?) throws {
-        let event = ContinueChatEvent.unavailable("Sign in", files: files)
-        let frame = ContinueChatFrame.encode(event)
+        let event = TurnEvent.failed(TurnFailure("Sign in", files: files, isUnavailable: true))
+        let frame = TurnFrames.encode(event)
         #expect(frame.hasPrefix(#"data: {"type":"error","error":"Sign in","code":"host.agent_unavailable""#))
         var decoder = ContinueChatStreamDecoder()
         #expect(try decoder.feed(Array(frame.utf8)) == [.event(event)])
@@ -16,6 +16,6 @@ import Testing
     func other() throws {
         var decoder = ContinueChatStreamDecoder()
         let frame = "data: {\"type\":\"error\",\"error\":\"No\",\"code\":\"x\"}\n\n"
-        #expect(try decoder.feed(Array(frame.utf8)) == [.event(.error("No"))])
+        #expect(try decoder.feed(Array(frame.utf8)) == [.event(.failed(TurnFailure("No")))])
     }
 }

@@ -36,7 +36,7 @@ private enum EarlierFrame: Decodable, Equatable {
 @Suite("Readers of earlier versions")
 struct EarlierReaderTests {
     private static let question = [QuestionNotice.Phase.asked, .decided, .continued].map { phase in
-        ContinueChatEvent.question(
+        TurnEvent.question(
             QuestionNotice(
                 phase,
                 id: "q",
@@ -50,23 +50,21 @@ struct EarlierReaderTests {
         )
     }
     /// What they do not know.
-    private static let later: [ContinueChatEvent] =
+    private static let later: [TurnEvent] =
         question + [
-            .mode(AgentMode("Ask first")!), .activity(.thought("text\n")),
-            .activity(.plan([AgentPlanStep(text: "Look", status: .inProgress)])),
-            .activity(
-                .tool(
-                    AgentToolReport(
-                        toolCallID: "t",
-                        title: "Edit",
-                        kind: "edit",
-                        status: .completed,
-                        locations: [AgentLocation(path: "a", line: 3)],
-                        changes: [AgentToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
-                    )
+            .mode(AgentMode("Ask first")!), .thought("text\n"),
+            .plan([AgentPlanStep(text: "Look", status: .inProgress)]),
+            .tool(
+                ToolReport(
+                    id: "t",
+                    title: "Edit",
+                    kind: "edit",
+                    status: .completed,
+                    locations: [AgentLocation(path: "a", line: 3)],
+                    changes: [ToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
                 )
             ),
-            .activity(.media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA"))),
+            .media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA")),
         ]
 
     /// Reads a stream as they did.
@@ -86,14 +84,14 @@ struct EarlierReaderTests {
 
     @Test("Frames of later versions are skipped, wherever they come, and the answer is whole")
     func skipped() throws {
-        let known: [ContinueChatEvent] = [
-            .status(label: "Thinking"), .text("One, "), .toolStart(toolName: "Edit", toolCallID: "t"),
-            .toolComplete(toolName: "Edit", toolCallID: "t", success: true, details: "a +1 −0"), .text("two"),
-            .usage(ContinueChatUsage(totalTokens: 7)), .doneWithChanges(files: 3),
+        let known: [TurnEvent] = [
+            .status("Thinking"), .text("One, "), .toolStart(name: "Edit", id: "t"),
+            .toolComplete(name: "Edit", id: "t", success: true, details: "a +1 −0"), .text("two"),
+            .usage(TurnUsage(totalTokens: 7)), .done(files: 3),
         ]
         let events = Self.later + known.flatMap { [$0] + Self.later }
-        let stream = events.enumerated().map { "id: \($0 + 1)\n" + ContinueChatFrame.encode($1) }.joined()
-        let (frames, numbers, hasEnded) = try Self.read(stream + ContinueChatFrame.end)
+        let stream = events.enumerated().map { "id: \($0 + 1)\n" + TurnFrames.encode($1) }.joined()
+        let (frames, numbers, hasEnded) = try Self.read(stream + TurnFrames.end)
         let types = [
             "approval_asked", "approval_decided", "approval_continued", "agent_mode", "agent_thought", "agent_plan",
             "agent_tool", "agent_media",
@@ -110,15 +108,15 @@ struct EarlierReaderTests {
         // This version skips what is later than itself in the same way.
         let next = stream.replacing("\"type\":\"agent_", with: "\"type\":\"later_")
         var decoder = ContinueChatStreamDecoder(isNumbered: true)
-        let outputs = try decoder.feed((next + ContinueChatFrame.end).utf8)
+        let outputs = try decoder.feed((next + TurnFrames.end).utf8)
         let text = outputs.map { if case .event(.text(let text)) = $0 { text } else { "" } }.joined()
         #expect(text == "One, two" && outputs.last == .end && decoder.lastNumber == events.count)
     }
 
     @Test("An error with changes is an error")
     func failed() throws {
-        let events: [ContinueChatEvent] = [.text("part"), .errorWithChanges("e", files: 2)]
-        let stream = events.map(ContinueChatFrame.encode).joined() + ContinueChatFrame.end
+        let events: [TurnEvent] = [.text("part"), .failed(TurnFailure("e", files: 2))]
+        let stream = events.map(TurnFrames.encode).joined() + TurnFrames.end
         #expect(try Self.read(stream).frames == [.text("part"), .error("e")])
     }
 }

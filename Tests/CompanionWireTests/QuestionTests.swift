@@ -33,8 +33,8 @@ struct QuestionTests {
 
     @Test("The frames about a question are read as they were written", arguments: QuestionNotice.Phase.allCases)
     func frames(phase: QuestionNotice.Phase) throws {
-        let event = ContinueChatEvent.question(QuestionNotice(phase, question))
-        let frame = ContinueChatFrame.encode(event)
+        let event = TurnEvent.question(QuestionNotice(phase, question))
+        let frame = TurnFrames.encode(event)
         #expect(frame.hasPrefix(#"data: {"type":"approval_"#))
         var decoder = ContinueChatStreamDecoder()
         #expect(try decoder.feed(frame.utf8) == [.event(event)])

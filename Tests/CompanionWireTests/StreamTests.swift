@@ -48,12 +48,12 @@ import Testing
     func everyFrameIsRead(pieces: Int) throws {
         #expect(
             try decode(Self.everyFrame, pieces: pieces) == [
-                .event(.status(label: "Thinking")),
-                .event(.toolStart(toolName: "read_file", toolCallID: "c1")),
-                .event(.toolComplete(toolName: "read_file", toolCallID: nil, success: false, details: "no")),
-                .event(.usage(ContinueChatUsage(inputTokens: 3, model: "m"))),
-                .event(.text("a")), .event(.done), .event(.text("b")), .event(.unknown(type: "later")),
-                .event(.error("no type")), .end,
+                .event(.status("Thinking")),
+                .event(.toolStart(name: "read_file", id: "c1")),
+                .event(.toolComplete(name: "read_file", id: nil, success: false, details: "no")),
+                .event(.usage(TurnUsage(inputTokens: 3, model: "m"))),
+                .event(.text("a")), .event(.done(files: nil)), .event(.text("b")), .event(.unknown(type: "later")),
+                .event(.failed(TurnFailure("no type"))), .end,
             ]
         )
     }
@@ -121,31 +121,32 @@ import Testing
 
     @Test("What the host writes, the client reads")
     func roundTrip() throws {
-        let tool = AgentToolReport(
-            toolCallID: "t",
+        let tool = ToolReport(
+            id: "t",
             title: "Edit",
             kind: "edit",
             status: .completed,
             locations: [AgentLocation(path: "a", line: 3), AgentLocation(path: "b")],
-            changes: [AgentToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
+            changes: [ToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
         )
         let mode = try #require(AgentMode("a\"b"))
-        let events: [ContinueChatEvent] = [
-            .status(label: "a\nb\"c\\"), .text("ü 🚀 \u{0} \u{2028}"), .toolStart(toolName: "t", toolCallID: nil),
-            .toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil), .done, .error("e"),
-            .usage(ContinueChatUsage(inputTokens: 1, outputTokens: 2, totalTokens: 3, model: "m")),
-            .mode(mode), .doneWithChanges(files: 3), .errorWithChanges("e", files: 2),
-            .activity(.thought("hm\n")), .activity(.plan([AgentPlanStep(text: "\"", status: .inProgress)])),
-            .activity(.tool(tool)), .activity(.media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA"))),
-            .activity(.media(AgentMedia(mimeType: "", size: 9, data: nil))),
+        let events: [TurnEvent] = [
+            .status("a\nb\"c\\"), .text("ü 🚀 \u{0} \u{2028}"), .toolStart(name: "t", id: nil),
+            .toolComplete(name: "t", id: nil, success: true, details: nil), .done(files: nil),
+            .failed(TurnFailure("e")),
+            .usage(TurnUsage(inputTokens: 1, outputTokens: 2, totalTokens: 3, model: "m")),
+            .mode(mode), .done(files: 3), .failed(TurnFailure("e", files: 2)),
+            .thought("hm\n"), .plan([AgentPlanStep(text: "\"", status: .inProgress)]),
+            .tool(tool), .media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA")),
+            .media(AgentMedia(mimeType: "", size: 9, data: nil)),
         ]
-        let stream = events.map(ContinueChatFrame.encode).joined() + ContinueChatFrame.end
+        let stream = events.map(TurnFrames.encode).joined() + TurnFrames.end
         #expect(try decode(stream, pieces: 1) == events.map(Output.event) + [.end])
     }
 
     @Test("A finished tool without an id is written with null, as deployed hosts do")
     func nullToolCallID() {
-        let frame = ContinueChatFrame.encode(.toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil))
+        let frame = TurnFrames.encode(.toolComplete(name: "t", id: nil, success: true, details: nil))
         #expect(
             frame == "data: {\"type\":\"tool_complete\",\"toolName\":\"t\",\"toolCallID\":null,\"success\":true}\n\n"
         )
@@ -153,7 +154,7 @@ import Testing
 
     @Test("Details are cut to 280 UTF-16 units without splitting a character")
     func details() {
-        let cut = ContinueChatFrame.truncated("a" + String(repeating: "🚀", count: 200))
+        let cut = TurnFrames.truncated("a" + String(repeating: "🚀", count: 200))
         #expect(cut.utf16.count == 279)
         #expect(!cut.contains("\u{FFFD}"))
     }

@@ -20,7 +20,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
     case permission(AICLIPermissionRequest)
     /// The complete answer to a prompt.
     case answer(content: String, success: Bool, error: String?)
-    case result(success: Bool, usage: ContinueChatUsage?)
+    case result(success: Bool, usage: TurnUsage?)
     /// What the host is doing, as text for the user.
     case status(String)
     /// The events of one message with several blocks, in order.
@@ -156,12 +156,12 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         AICLIPermissionRequest(data, tool: toolName(data)).map(AICLIEvent.permission) ?? .nothing
     }
 
-    private static func usage(_ value: JSONValue?) -> ContinueChatUsage? {
+    private static func usage(_ value: JSONValue?) -> TurnUsage? {
         guard let value, case .object = value else { return nil }
         let input: Int? = (value["inputTokens"] ?? value["input_tokens"])?.integer.map { Int($0) }
         let output: Int? = (value["outputTokens"] ?? value["output_tokens"])?.integer.map { Int($0) }
         guard input != nil || output != nil else { return nil }
-        let total = ContinueChatUsage.sum(input, output)
-        return ContinueChatUsage(inputTokens: input, outputTokens: output, totalTokens: total)
+        let total = TurnUsage.sum(input, output)
+        return TurnUsage(inputTokens: input, outputTokens: output, totalTokens: total)
     }
 }

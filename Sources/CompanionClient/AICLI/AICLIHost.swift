@@ -111,16 +111,16 @@ extension AICLIHost: TurnRunning {
         return chat.id
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
         turn(request, waiting: nil)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         turn(request, waiting: journal.id)
     }
 
-    private func turn(_ request: TurnRequest, waiting: String?) -> TurnOutputs {
-        TurnOutputs { emit in
+    private func turn(_ request: TurnRequest, waiting: String?) -> TurnEvents {
+        TurnEvents { emit in
             guard let directory = request.projectPath, !directory.isEmpty else {
                 throw CompanionClientError(
                     .badRequest,

@@ -62,11 +62,11 @@ package protocol TurnRunning: Sendable {
     func makeChat(projectID: String, title: String) async throws -> String
     /// Sends a prompt once, when the first output is read.
     ///
-    /// The outputs end with ``TurnOutput/finished(_:)``, or the sequence throws ``CompanionClientError``.
-    func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
+    /// The outputs end with ``TurnEvent/finished(_:)``, or the sequence throws ``CompanionClientError``.
+    func turn(chatID: String, _ request: TurnRequest) -> TurnEvents
     /// Sends a prompt that waited in the outbox, once over all attempts. Where it becomes known that the host has it
     /// from an earlier attempt, the outputs say so and end. Default: it is marked before the turn begins.
-    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs
+    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents
 }
 
 extension TurnRunning {
@@ -81,8 +81,8 @@ extension TurnRunning {
         say: @Sendable (String) -> Void
     ) async throws -> Bool { true }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
-        TurnOutputs { emit in
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+        TurnEvents { emit in
             try journal.begin()
             for try await output in turn(chatID: chatID, request) { emit(output) }
         }

@@ -33,7 +33,7 @@ final class StreamBudget: Sendable {
     }
 
     /// - Returns: Whether another event may come. Texts are counted by their bytes.
-    func takes(_ event: ContinueChatEvent) -> Bool {
+    func takes(_ event: TurnEvent) -> Bool {
         guard case .text(let text) = event, !text.isEmpty else { return takesFrame() }
         return state.withLockedValue { state in
             state.text -= text.utf8.count

@@ -30,16 +30,16 @@ struct RecordedTurns: TurnRunning {
         return id
     }
 
-    func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+    func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
         recorded(chatID, request, base.turn(chatID: chatID, request))
     }
 
-    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         recorded(chatID, request, base.turn(chatID: chatID, request, journal: journal))
     }
 
-    private func recorded(_ chatID: String, _ request: TurnRequest, _ outputs: TurnOutputs) -> TurnOutputs {
-        TurnOutputs { emit in
+    private func recorded(_ chatID: String, _ request: TurnRequest, _ outputs: TurnEvents) -> TurnEvents {
+        TurnEvents { emit in
             var record = TurnHistory(chatID: chatID, prompt: request.prompt, recorder: recorder)
             do {
                 for try await output in outputs {
@@ -69,20 +69,20 @@ private struct TurnHistory {
         (self.chatID, self.prompt, self.recorder) = (chatID, prompt, recorder)
     }
 
-    mutating func take(_ output: TurnOutput) async {
-        switch output {
-        case .status, .usage, .changed, .mode, .question, .activity, .recovering: return
+    mutating func take(_ event: TurnEvent) async {
+        switch event {
         case .begun: await begin()
         case .text(let text):
             await begin()
             answer += text
         case .toolStart, .toolComplete:
             await begin()
-            if let tool = HistoryTool(output, at: recorder.now()) { await keep(tool) }
+            if let tool = HistoryTool(event, at: recorder.now()) { await keep(tool) }
         case .finished(let summary):
             await begin()
             answer = summary.answer
             await end(interrupted: false)
+        default: return
         }
     }
 
@@ -115,9 +115,9 @@ private struct TurnHistory {
 }
 
 extension HistoryTool {
-    /// The tool that an output of a turn is about; nil for others.
-    init?(_ output: TurnOutput, at date: Date) {
-        switch output {
+    /// The tool that an event of a turn is about; nil for others.
+    init?(_ event: TurnEvent, at date: Date) {
+        switch event {
         case .toolStart(let name, let id): self.init(id: id ?? name, name: name, success: nil, at: date)
         case .toolComplete(let name, let id, let success, let details):
             self.init(id: id ?? name, name: name, detail: details ?? "", success: success, at: date)

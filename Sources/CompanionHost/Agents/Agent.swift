@@ -37,7 +37,7 @@ package enum AgentEvent: Sendable, Hashable {
     case tool(AgentToolCall)
     /// How freely it works from now on, in the agent's words.
     case mode(String)
-    case usage(ContinueChatUsage)
+    case usage(TurnUsage)
     /// A question of its own was asked or decided. The host says so, not the agent.
     case question(HostQuestion)
     /// It works, and says nothing.
@@ -58,7 +58,7 @@ extension AgentEvent {
 
 /// A call of a tool, as far as it is.
 package struct AgentToolCall: Sendable, Hashable {
-    package typealias Status = AgentToolReport.Status
+    package typealias Status = ToolReport.Status
 
     package var id: String
     /// What it does, for people.

@@ -6,7 +6,7 @@ struct AgentFrames: Sendable {
     /// What was said of each tool that has not ended.
     private var tools: [ByteText: String] = [:]
     /// What was last reported of each of them.
-    private var reports: [ByteText: AgentToolReport] = [:]
+    private var reports: [ByteText: ToolReport] = [:]
     private var ended: Set<ByteText> = []
     private var lastLabel: String?
     private(set) var mode: AgentMode?
@@ -15,7 +15,7 @@ struct AgentFrames: Sendable {
     /// Questions that were answered since the agent said anything.
     private var answered: [HostQuestion] = []
 
-    mutating func take(_ event: AgentEvent) -> [ContinueChatEvent] {
+    mutating func take(_ event: AgentEvent) -> [TurnEvent] {
         switch event {
         case .question(let question): self.question(question)
         // Neither a count nor a sign of life is work: they also come at the end of a turn that failed.
@@ -25,15 +25,15 @@ struct AgentFrames: Sendable {
     }
 
     /// What there is to say at the end of a turn that ended well.
-    mutating func finish() -> [ContinueChatEvent] {
+    mutating func finish() -> [TurnEvent] {
         defer { answered = [] }
         return answered.map { .question(QuestionNotice(.continued, $0)) }
     }
 
-    private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
+    private mutating func said(_ event: AgentEvent) -> [TurnEvent] {
         switch event {
         case .thought(let text):
-            return status("Thinking") + (text.isEmpty ? [] : Self.pieces(of: text).map { .activity(.thought($0)) })
+            return status("Thinking") + (text.isEmpty ? [] : Self.pieces(of: text).map { .thought($0) })
         case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
@@ -43,8 +43,8 @@ struct AgentFrames: Sendable {
         case .notice(let text):
             defer { isInLine = false }
             return [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
-        case .media(let media): return [.activity(.media(media))]
-        case .plan(let steps): return plan(steps) + [.activity(.plan(steps))]
+        case .media(let media): return [.media(media)]
+        case .plan(let steps): return plan(steps) + [.plan(steps)]
         case .tool(let call): return tool(call)
         case .mode(let name):
             guard let named = AgentMode(name), mode?.name.isSame(as: named.name) != true else { return [] }
@@ -75,7 +75,7 @@ struct AgentFrames: Sendable {
     }
 
     /// With a status line, for clients that do not know questions.
-    private mutating func question(_ question: HostQuestion) -> [ContinueChatEvent] {
+    private mutating func question(_ question: HostQuestion) -> [TurnEvent] {
         lastLabel = nil
         let label: String
         switch question.state {
@@ -93,13 +93,13 @@ struct AgentFrames: Sendable {
     }
 
     /// The same twice in a row is said once.
-    private mutating func status(_ label: String) -> [ContinueChatEvent] {
+    private mutating func status(_ label: String) -> [TurnEvent] {
         guard lastLabel?.isSame(as: label) != true else { return [] }
         lastLabel = label
-        return [.status(label: label)]
+        return [.status(label)]
     }
 
-    private mutating func plan(_ steps: [AgentPlanStep]) -> [ContinueChatEvent] {
+    private mutating func plan(_ steps: [AgentPlanStep]) -> [TurnEvent] {
         guard !steps.isEmpty else { return [] }
         let done = steps.count { $0.status == .completed }
         let next = steps.first { $0.status == .inProgress } ?? steps.first { $0.status == .pending }
@@ -107,16 +107,16 @@ struct AgentFrames: Sendable {
         return status("Plan, \(done) of \(steps.count) done\(step)")
     }
 
-    private mutating func tool(_ call: AgentToolCall) -> [ContinueChatEvent] {
+    private mutating func tool(_ call: AgentToolCall) -> [TurnEvent] {
         let id = ByteText(call.id)
         if ended.contains(id) {
             // It may tell more of a tool that has ended. One that is at work is another call with the same id.
             guard !call.hasEnded else { return [] }
             ended.remove(id)
         }
-        var frames: [ContinueChatEvent] = []
+        var frames: [TurnEvent] = []
         lastLabel = nil
-        if tools[id] == nil { frames.append(.toolStart(toolName: call.title, toolCallID: call.id)) }
+        if tools[id] == nil { frames.append(.toolStart(name: call.title, id: call.id)) }
         let name = tools[id] ?? call.title
         switch call.status {
         case .completed, .failed:
@@ -124,7 +124,7 @@ struct AgentFrames: Sendable {
             ended.insert(id)
             let isDone = call.status == .completed
             frames.append(
-                .toolComplete(toolName: name, toolCallID: call.id, success: isDone, details: Self.details(of: call))
+                .toolComplete(name: name, id: call.id, success: isDone, details: Self.details(of: call))
             )
         case .pending, .inProgress: tools[id] = name
         }
@@ -132,7 +132,7 @@ struct AgentFrames: Sendable {
         let saysMore =
             !report.kind.isEmpty || !report.locations.isEmpty || !report.changes.isEmpty
             || report.asked == false && call.hasEnded
-        if saysMore, reports[id] != report { frames.append(.activity(.tool(report))) }
+        if saysMore, reports[id] != report { frames.append(.tool(report)) }
         reports[id] = ended.contains(id) ? nil : report
         return frames
     }
@@ -140,17 +140,17 @@ struct AgentFrames: Sendable {
     /// Bytes of a tool's changes that readers get; `pairtool changes` has all of them.
     private static let changesSize = 64 << 10
 
-    private static func report(of call: AgentToolCall) -> AgentToolReport {
+    private static func report(of call: AgentToolCall) -> ToolReport {
         var left = changesSize
-        let changes = (call.hasEnded ? call.diffs : []).compactMap { diff -> AgentToolReport.Change? in
+        let changes = (call.hasEnded ? call.diffs : []).compactMap { diff -> ToolReport.Change? in
             // A scalar has up to four bytes.
             guard left >= 4 else { return nil }
             let text = pieces(of: diff.unified, size: left)[0]
             left -= text.utf8.count
-            return AgentToolReport.Change(path: diff.path, diff: text)
+            return ToolReport.Change(path: diff.path, diff: text)
         }
-        return AgentToolReport(
-            toolCallID: call.id,
+        return ToolReport(
+            id: call.id,
             title: call.title,
             kind: call.kind,
             status: call.status,

@@ -27,13 +27,13 @@ struct AnswerSink: Sendable {
 
     private let state = NIOLockedValueBox(State())
     private let maximumEvents: Int
-    private let publish: @Sendable (ContinueChatEvent) -> Void
+    private let publish: @Sendable (TurnEvent) -> Void
     /// Called when the answer gets too long.
     private let overflow: @Sendable () -> Void
 
     init(
         maximumEvents: Int = usualEvents,
-        publish: @escaping @Sendable (ContinueChatEvent) -> Void,
+        publish: @escaping @Sendable (TurnEvent) -> Void,
         overflow: @escaping @Sendable () -> Void
     ) {
         self.maximumEvents = maximumEvents
@@ -59,10 +59,9 @@ struct AnswerSink: Sendable {
                     }
                     state.text += text
                 }
-                if case .activity(let activity) = frame {
-                    let size = activity.size
+                if let size = frame.reportSize {
                     guard state.reported + size <= Self.maximumSize else {
-                        if !state.isReportCut { publish(.status(label: Self.cutText)) }
+                        if !state.isReportCut { publish(.status(Self.cutText)) }
                         state.isReportCut = true
                         continue
                     }

@@ -128,7 +128,7 @@ extension TurnEventLog {
         while let row = try rows.next() {
             // `data: ` and a line of JSON.
             let frame = Data((row[0] as Data).dropFirst(6))
-            guard case .text(let piece)? = try? decoder.decode(ContinueChatEvent.self, from: frame) else { continue }
+            guard case .text(let piece)? = try? decoder.decode(TurnEvent.self, from: frame) else { continue }
             text += piece
         }
         return text
@@ -142,7 +142,7 @@ extension TurnEventLog {
         at time: Date,
         in database: Database
     ) throws {
-        let frame = ContinueChatFrame.encode(.error(text))
+        let frame = TurnFrames.encode(.failed(TurnFailure(text)))
         try database.execute(
             sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)",
             arguments: [turn, try lastNumber(turnID: turn, in: database) + 1, Data(frame.utf8)]

@@ -80,7 +80,7 @@ package final class TurnEventLog: Sendable {
     ///
     /// - Parameter announce: Called when a frame of a mode is stored, and the mode with it.
     func publish(
-        _ event: ContinueChatEvent,
+        _ event: TurnEvent,
         in feed: TurnFeed,
         announce: @escaping @Sendable () -> Void = {}
     ) {
@@ -93,7 +93,7 @@ package final class TurnEventLog: Sendable {
 
     /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame,
     /// the end and the answer in the chat's history.
-    func end(_ feed: TurnFeed, with event: ContinueChatEvent, as outcome: TurnState, answer: Answer? = nil) {
+    func end(_ feed: TurnFeed, with event: TurnEvent, as outcome: TurnState, answer: Answer? = nil) {
         let now = clock.now()
         feed.publish {
             note([.frame(TurnFrame(number: $0, event: event)), .end(outcome, at: now, answer: answer)], of: feed)

@@ -171,8 +171,8 @@ struct TurnFrame: Sendable {
         bytes = buffer
     }
 
-    init(number: Int, event: ContinueChatEvent) {
-        self.init(number: number, data: ByteBuffer(string: ContinueChatFrame.encode(event)))
+    init(number: Int, event: TurnEvent) {
+        self.init(number: number, data: ByteBuffer(string: TurnFrames.encode(event)))
     }
 
     private static let ofV2 = ["approval_", "agent_"].map { Array(#"data: {"type":"\#($0)"#.utf8) }

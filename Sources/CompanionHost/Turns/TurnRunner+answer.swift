@@ -15,16 +15,8 @@ extension TurnRunner {
     func end(_ job: Job, as ending: Ending, text: String = "", changed: Int? = nil) {
         let outcome = ending.state
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
-        var frame = frame(of: ending)
-        if let changed, changed > 0 {
-            switch frame {
-            case .done: frame = .doneWithChanges(files: changed)
-            case .error(let text): frame = .errorWithChanges(text, files: changed)
-            case .unavailable(let text, _): frame = .unavailable(text, files: changed)
-            default: break
-            }
-        }
-        log.end(job.feed, with: frame, as: outcome, answer: answer)
+        let last = lastEvent(of: ending, files: changed.flatMap { $0 > 0 ? $0 : nil })
+        log.end(job.feed, with: last, as: outcome, answer: answer)
         logger.info(
             "turn",
             metadata: .event(
@@ -226,19 +218,22 @@ extension TurnRunner {
         }
     }
 
-    private func frame(of ending: Ending) -> ContinueChatEvent {
+    /// - Parameter files: How many files the agent has changed; nil for none, and where it is not known.
+    private func lastEvent(of ending: Ending, files: Int?) -> TurnEvent {
+        let text: String
         switch ending {
-        case .finished: return .done
-        case .failed(let message): return .error(message)
-        case .unavailable(let message): return .unavailable(message, files: nil)
-        case .timedOut: return .error(agent.silenceText(timeout))
+        case .finished: return .done(files: files)
+        case .unavailable(let message): return .failed(TurnFailure(message, files: files, isUnavailable: true))
+        case .failed(let message): text = message
+        case .timedOut: text = agent.silenceText(timeout)
         case .tooLong:
             let limit = "\(AnswerSink.maximumSize >> 20) MiB or \(AnswerSink.usualEvents) pieces"
-            return .error("The answer is over \(limit): the rest was cut off")
-        case .deviceGone: return .error(Self.deviceGoneText)
-        case .cancelled: return .error(Self.cancelledText)
-        case .notStored: return .error(TurnEventLog.notStoredText)
-        case .shuttingDown: return .error(Self.shutdownText)
+            text = "The answer is over \(limit): the rest was cut off"
+        case .deviceGone: text = Self.deviceGoneText
+        case .cancelled: text = Self.cancelledText
+        case .notStored: text = TurnEventLog.notStoredText
+        case .shuttingDown: text = Self.shutdownText
         }
+        return .failed(TurnFailure(text, files: files))
     }
 }

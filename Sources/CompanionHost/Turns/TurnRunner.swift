@@ -129,7 +129,7 @@ package final class TurnRunner: Sendable {
     ///   - device: The id of the device that asks. Its turns end when it may not have any more.
     ///   - id: The turn's id. Default: a new one.
     /// - Returns: The turn's id, once the turn is stored. Its frames are in the ``TurnEventLog``; the last is `.done`
-    ///   or `.error`.
+    ///   or `.failed`.
     /// - Throws: ``HostError`` when the turn was not accepted: `chat.busy` when too many wait, `request.forbidden` when
     ///   the device was disconnected just now. ``CompanionHostError`` when it cannot be stored: it does not run then.
     ///   `CancellationError` when the task was cancelled: the turn goes on.
@@ -168,7 +168,7 @@ package final class TurnRunner: Sendable {
             let admission = queue.admit(job, chatID: turn.chatID, owner: device)
             if admission == .start || admission == .wait { log.open(job.feed, device: device) }
             if admission == .wait {
-                log.publish(.status(label: "Waiting for the answer before this one"), in: job.feed)
+                log.publish(.status("Waiting for the answer before this one"), in: job.feed)
             }
             return admission
         }

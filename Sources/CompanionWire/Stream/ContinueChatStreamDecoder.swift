@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// Reads the answer to `POST /companion/chats/:id/continue` from its bytes, however they were cut on their way.
 ///
-/// Nothing in a frame fails the stream: what does not decode comes out as ``ContinueChatEvent/unknown(type:)``.
+/// Nothing in a frame fails the stream: what does not decode comes out as ``TurnEvent/unknown(type:)``.
 package struct ContinueChatStreamDecoder: Sendable {
     package enum Output: Sendable, Hashable {
-        case event(ContinueChatEvent)
+        case event(TurnEvent)
         /// `[DONE]`: the only end of an answer. What follows it is ignored.
         case end
     }
@@ -63,53 +63,24 @@ package struct ContinueChatStreamDecoder: Sendable {
         return rest.isEmpty ? [] : [.event(.text(rest))]
     }
 
-    private mutating func decode(_ json: [UInt8]) -> ContinueChatEvent {
+    private mutating func decode(_ json: [UInt8]) -> TurnEvent {
         // Bytes that are not UTF-8 become U+FFFD.
         let json = LoneSurrogates.replacingInvalid(in: json) ?? json
         let marked = SurrogateJoiner.markLoneSurrogates(in: json)
         guard let event = parse(marked ?? json) else { return .unknown(type: "") }
         guard case .text(let text) = event else {
-            return marked == nil ? event : event.replacingMarkers()
+            // Frames other than text are whole in themselves: a lone half in them has no partner.
+            return marked == nil ? event : event.mappingTexts(Self.replacingMarkers)
         }
         return .text(joiner.join(text, isMarked: marked != nil))
     }
 
-    private func parse(_ json: [UInt8]) -> ContinueChatEvent? {
-        try? decoder.decode(ContinueChatEvent.self, from: Data(json))
+    private static func replacingMarkers(in text: String) -> String {
+        var joiner = SurrogateJoiner()
+        return joiner.join(text, isMarked: true) + joiner.finish()
     }
-}
 
-extension ContinueChatEvent {
-    /// Frames other than text are whole in themselves: a lone half in them has no partner.
-    fileprivate func replacingMarkers() -> ContinueChatEvent {
-        func plain(_ text: String) -> String {
-            var joiner = SurrogateJoiner()
-            return joiner.join(text, isMarked: true) + joiner.finish()
-        }
-        return switch self {
-        case .status(let label): .status(label: plain(label))
-        case .toolStart(let name, let id): .toolStart(toolName: plain(name), toolCallID: id)
-        case .toolComplete(let name, let id, let success, let details):
-            .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
-        case .error(let text): .error(plain(text))
-        case .errorWithChanges(let text, let files): .errorWithChanges(plain(text), files: files)
-        case .unavailable(let text, let files): .unavailable(plain(text), files: files)
-        case .mode(let mode): AgentMode(plain(mode.name)).map(Self.mode) ?? self
-        case .question(let notice): .question(notice.mappingTexts(plain))
-        case .activity(let activity): .activity(activity.mappingTexts(plain))
-        case .text, .usage, .done, .doneWithChanges, .unknown: self
-        }
-    }
-}
-
-extension QuestionNotice {
-    fileprivate func mappingTexts(_ change: (String) -> String) -> QuestionNotice {
-        var notice = self
-        notice.title = change(title)
-        notice.kind = change(kind)
-        notice.answer = answer.map(change)
-        notice.decidedBy = decidedBy.map(change)
-        notice.mode = mode.flatMap { AgentMode(change($0.name)) }
-        return notice
+    private func parse(_ json: [UInt8]) -> TurnEvent? {
+        try? decoder.decode(TurnEvent.self, from: Data(json))
     }
 }

@@ -10,12 +10,12 @@ struct AICLIBench {
     var turn: AICLITurn
     var connection = 0
     var sent: [AICLIRequest] = []
-    var shown: [TurnOutput] = []
+    var shown: [TurnEvent] = []
     var waits: [Duration] = []
     var said: [String] = []
     var asked: [AICLIPermissionRequest] = []
     var prompts = 0
-    var summary: ChatTurnSummary?
+    var summary: FinishedTurn?
     var error: CompanionClientError?
     var timers: [(Int, Duration)] = []
     var verified: [String] = []

@@ -29,7 +29,7 @@ struct AICLIPeers: Sendable {
         _ prompt: String,
         to path: String = "/Users/ada/web",
         tools: [String]? = [],
-        watch: (TurnOutput) -> Void = { _ in }
+        watch: (TurnEvent) -> Void = { _ in }
     ) async throws -> AICLIShown {
         let chatID = AICLISessionTable.chatID(for: path)
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
@@ -55,7 +55,7 @@ struct AICLIPeers: Sendable {
 
 /// What a turn showed.
 struct AICLIShown: Sendable {
-    var outputs: [TurnOutput] = []
+    var outputs: [TurnEvent] = []
     var error: CompanionClientError?
 
     var text: String {
@@ -75,7 +75,7 @@ struct AICLIShown: Sendable {
         outputs.compactMap { if case .toolStart(let name, _) = $0 { name } else { nil } }
     }
 
-    var summary: ChatTurnSummary? {
+    var summary: FinishedTurn? {
         if case .finished(let summary)? = outputs.last { summary } else { nil }
     }
 }

@@ -42,7 +42,7 @@ import Testing
         #expect(bench.summary == nil)
         bench.frame(#"{"type":"conversationResult","data":{"type":"final_result","success":true}}"#)
         #expect(bench.summary?.answer == "Because." && bench.summary?.wasRecovered == false)
-        #expect(bench.shown.contains(.toolStart(toolName: "Read", toolCallID: "t")))
+        #expect(bench.shown.contains(.toolStart(name: "Read", id: "t")))
     }
 
     @Test("A connection that breaks before any text has no answer, whatever came in the place of text")

@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    private func run(_ chat: AgentChat, _ chatID: String, _ request: TurnRequest) async throws -> [TurnOutput] {
-        var outputs: [TurnOutput] = []
+    private func run(_ chat: AgentChat, _ chatID: String, _ request: TurnRequest) async throws -> [TurnEvent] {
+        var outputs: [TurnEvent] = []
         for try await output in chat.turn(chatID: chatID, request) { outputs.append(output) }
         return outputs
     }

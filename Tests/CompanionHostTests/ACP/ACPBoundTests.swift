@@ -88,16 +88,16 @@ struct ACPBoundTests {
 
     @Test("Of what an agent tells beside its answer, one line says that more is left out, and the answer goes on")
     func activities() {
-        let frames = NIOLockedValueBox<[ContinueChatEvent]>([])
+        let frames = NIOLockedValueBox<[TurnEvent]>([])
         let sink = AnswerSink(publish: { frame in frames.withLockedValue { $0.append(frame) } }, overflow: {})
         let media = AgentMedia(mimeType: "image/png", size: 1, data: String(repeating: "A", count: 1 << 20))
         for _ in 0..<10 { sink.emit(.media(media)) }
         sink.emit(.text("Done."))
         let published = frames.withLockedValue { $0 }
-        let cut = published.filter { $0 == .status(label: "Of thoughts and tools, what is over 8 MiB is left out") }
+        let cut = published.filter { $0 == .status("Of thoughts and tools, what is over 8 MiB is left out") }
         #expect(cut.count == 1)
         #expect(published.last == .text("Done."))
-        let pictures = published.count { if case .activity(.media) = $0 { true } else { false } }
+        let pictures = published.count { if case .media = $0 { true } else { false } }
         #expect(pictures == 7, "with its other members, each is a little larger than a MiB")
     }
 

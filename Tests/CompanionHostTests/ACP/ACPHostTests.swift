@@ -33,17 +33,17 @@ struct ACPHostTests {
                 let reply = try await host.ask("think", model: "fake")
                 #expect(
                     reply.frames == [
-                        .status(label: "Starting Fake"), .status(label: "Mode: Ask first"), .status(label: "Thinking"),
-                        .status(label: "Plan, 1 of 2 done: Do it"),
-                        .toolStart(toolName: "Read a file", toolCallID: "t"),
+                        .status("Starting Fake"), .status("Mode: Ask first"), .status("Thinking"),
+                        .status("Plan, 1 of 2 done: Do it"),
+                        .toolStart(name: "Read a file", id: "t"),
                         .toolComplete(
-                            toolName: "Read a file",
-                            toolCallID: "t",
+                            name: "Read a file",
+                            id: "t",
                             success: true,
                             details: "a.txt:3; 2 lines"
                         ),
                         .text("Done."),
-                        .usage(ContinueChatUsage(inputTokens: 5, outputTokens: 6, totalTokens: 11)), .done,
+                        .usage(TurnUsage(inputTokens: 5, outputTokens: 6, totalTokens: 11)), .done(files: nil),
                     ]
                 )
             }
@@ -158,8 +158,8 @@ struct ACPHostTests {
                 #expect(again.error?.message == "The owner was first: the question was approved")
                 let frames = try await reply.frames
                 #expect(try await reply.answer == "chosen: y")
-                #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
-                #expect(frames.contains(.status(label: "The owner said “Yes” (approved)")))
+                #expect(frames.contains(.status("Waiting for an answer: Run it")))
+                #expect(frames.contains(.status("The owner said “Yes” (approved)")))
                 #expect(!frames.contains { if case .question = $0 { true } else { false } }, "version 1 has none")
                 #expect(try await !reply.body.contains("approval_"))
             }
@@ -171,7 +171,7 @@ struct ACPHostTests {
         try await withTemporaryDirectory { directory in
             try await withHost(in: directory) { (host: TestHost) async throws in
                 let reply = try await host.ask("long", model: "fake")
-                #expect(reply.frames.last == .done)
+                #expect(reply.frames.last == .done(files: nil))
                 #expect(reply.answer == String(repeating: "é", count: 5 << 19))
                 let sizes = reply.frames.map { if case .text(let text) = $0 { text.utf8.count } else { 0 } }
                 #expect(sizes.allSatisfy { $0 <= 16 << 10 })
@@ -186,8 +186,10 @@ struct ACPHostTests {
                 let reply = try await host.ask("wait", model: "fake")
                 #expect(
                     reply.frames.last
-                        == .error(
-                            "Fake did not respond for 5 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
+                        == .failed(
+                            TurnFailure(
+                                "Fake did not respond for 5 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
+                            )
                         )
                 )
                 #expect(try await host.ask("say on", model: "fake").answer == "on", "its prompt was cancelled")

@@ -182,7 +182,7 @@ import Testing
             #expect(call.wasAsked == wasAsked)
             var frames = AgentFrames()
             let reports = frames.take(.tool(call)).compactMap { frame in
-                if case .activity(.tool(let report)) = frame { report.asked } else { nil as Bool? }
+                if case .tool(let report) = frame { report.asked } else { nil as Bool? }
             }
             #expect(reports == (wasAsked ? [] : [false]))
         }

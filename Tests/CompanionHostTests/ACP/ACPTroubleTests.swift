@@ -152,17 +152,17 @@ struct ACPTroubleTests {
                 var frames = AgentFrames()
                 let shown = bench.events.withLockedValue { $0 }.flatMap { frames.take($0) }.filter { frame in
                     switch frame {
-                    case .toolStart, .toolComplete, .activity: true
+                    case .toolStart, .toolComplete, .tool: true
                     default: false
                     }
                 }
-                let tools = shown.filter { if case .activity = $0 { false } else { true } }
+                let tools = shown.filter { if case .tool = $0 { false } else { true } }
                 #expect(
                     tools == [
-                        .toolStart(toolName: "Read", toolCallID: "t"),
-                        .toolComplete(toolName: "Read", toolCallID: "t", success: true, details: "a.txt"),
-                        .toolStart(toolName: "Run", toolCallID: "t"),
-                        .toolComplete(toolName: "Run", toolCallID: "t", success: true, details: nil),
+                        .toolStart(name: "Read", id: "t"),
+                        .toolComplete(name: "Read", id: "t", success: true, details: "a.txt"),
+                        .toolStart(name: "Run", id: "t"),
+                        .toolComplete(name: "Run", id: "t", success: true, details: nil),
                     ]
                 )
                 #expect(shown.count == tools.count + 3, "what was read is told while it is read, and each at its end")

@@ -168,12 +168,12 @@ struct ACPUpdateTests {
     func frames() {
         var frames = AgentFrames()
         let call = AgentToolCall(id: "t", title: "Run", status: .completed, output: #"{"ok":true}"#)
-        let end = ContinueChatEvent.toolComplete(
-            toolName: "Run",
-            toolCallID: "t",
+        let end = TurnEvent.toolComplete(
+            name: "Run",
+            id: "t",
             success: true,
             details: #"{"ok":true}"#
         )
-        #expect(frames.take(.tool(call)) == [.toolStart(toolName: "Run", toolCallID: "t"), end])
+        #expect(frames.take(.tool(call)) == [.toolStart(name: "Run", id: "t"), end])
     }
 }

@@ -42,13 +42,13 @@ struct ApprovalRouteTests {
     }
 
     /// All that the turn of a question tells.
-    private func frames(of question: HostQuestion, _ device: TestDevice) async throws -> [ContinueChatEvent] {
+    private func frames(of question: HostQuestion, _ device: TestDevice) async throws -> [TurnEvent] {
         let reply = try await device.events(chat: question.chatId, turn: question.turnId)
         var decoder = ContinueChatStreamDecoder(isNumbered: true)
         return try decoder.feed(reply.body.utf8).compactMap { if case .event(let event) = $0 { event } else { nil } }
     }
 
-    private func notices(in frames: [ContinueChatEvent]) -> [QuestionNotice] {
+    private func notices(in frames: [TurnEvent]) -> [QuestionNotice] {
         frames.compactMap { if case .question(let notice) = $0 { notice } else { nil } }
     }
 
@@ -75,8 +75,8 @@ struct ApprovalRouteTests {
                 #expect(notices.allSatisfy { $0.id == question.id && $0.title == "Run it" && $0.kind == "execute" })
                 #expect(notices[1].decidedBy == "Device “Laptop”" && notices[1].answer == "Yes")
                 #expect(notices[1].state == .approved)
-                #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
-                #expect(frames.contains(.status(label: "Device “Laptop” said “Yes” (approved)")))
+                #expect(frames.contains(.status("Waiting for an answer: Run it")))
+                #expect(frames.contains(.status("Device “Laptop” said “Yes” (approved)")))
                 #expect(frames.contains(.text("chosen: y")))
                 let rows = try await host.server.administration.audit.rows()
                 #expect(rows.last?.kind == "question.decided" && rows.last?.device == other.id)
@@ -97,7 +97,7 @@ struct ApprovalRouteTests {
             let phases: [QuestionNotice.Phase] = [.asked, .decided] + (wentOn ? [.continued] : [])
             #expect(notices(in: frames).map(\.phase) == phases)
             let last = try #require(frames.last)
-            #expect((last == .done) == wentOn, "\(last)")
+            #expect((last == .done(files: nil)) == wentOn, "\(last)")
         }
     }
 
@@ -112,7 +112,7 @@ struct ApprovalRouteTests {
             #expect(late.status == 409 && late.code == .approvalDecided)
             let told = try await frames(of: question, asker)
             #expect(notices(in: told).allSatisfy { $0.phase != .continued })
-            #expect(told.last == .error(TurnRunner.cancelledText))
+            #expect(told.last == .failed(TurnFailure(TurnRunner.cancelledText)))
             // The same process reads on: what it got before this prompt, it has noted.
             let sent = try await asker.execute(
                 .chatSend(chatID: question.chatId, prompt: "recall", model: "fake", allowedTools: nil)

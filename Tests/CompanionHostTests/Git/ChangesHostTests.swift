@@ -14,7 +14,7 @@ struct ChangesHostTests {
             try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
                 let (chat, turn) = try await device.startTurn("echo two >>a; echo b >b")
                 let reply = try await device.events(chat: chat, turn: turn)
-                #expect(reply.frames.last == .doneWithChanges(files: 2))
+                #expect(reply.frames.last == .done(files: 2))
                 #expect(reply.body.contains(#"data: {"type":"done","filesChanged":2}"#))
                 let changes = try await device.changes(chat)
                 #expect(changes.files.elements.map(\.summary) == ["modified a +1 -0", "added b +1 -0 untracked"])
@@ -25,9 +25,9 @@ struct ChangesHostTests {
 
                 // A commit of the agent's is a change as well, and not one of the next turn.
                 let commit = "git add b; git -c user.name=A -c user.email=a commit -qm b"
-                #expect(try await device.ask(commit, chat) == .done)
-                #expect(try await device.ask("rm b", chat) == .doneWithChanges(files: 1))
-                #expect(try await device.ask("cat a", chat) == .done)
+                #expect(try await device.ask(commit, chat) == .done(files: nil))
+                #expect(try await device.ask("rm b", chat) == .done(files: 1))
+                #expect(try await device.ask("cat a", chat) == .done(files: nil))
                 let later = try await device.changes(chat, "?stat=1")
                 #expect(later.files.elements.map(\.summary) == ["modified a +1 -0"] && later.diff == nil)
             }
@@ -41,7 +41,7 @@ struct ChangesHostTests {
             let project = repository.root + "/apps/web"
             try await withGitHost(repository, project: project) { (_: TestHost, device: TestDevice) async throws in
                 let (chat, turn) = try await device.startTurn("echo two >>a; echo b >b; echo y >>../../other/a")
-                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 2))
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .done(files: 2))
                 let changes = try await device.changes(chat)
                 #expect(changes.files.elements.map(\.summary) == ["modified a +1 -0", "added b +1 -0 untracked"])
                 #expect(changes.directory == project && changes.branch == "main")
@@ -50,7 +50,7 @@ struct ChangesHostTests {
                 #expect(one.diff?.hasPrefix("diff --git a/b b/b\n") == true)
 
                 let planted = "git add b; git init -q .; echo c >c"
-                #expect(try await device.ask(planted, chat) == .doneWithChanges(files: 1))
+                #expect(try await device.ask(planted, chat) == .done(files: 1))
                 let later = try await device.changes(chat)
                 #expect(
                     later.files.elements.map(\.summary) == [
@@ -111,7 +111,7 @@ struct ChangesHostTests {
             let repository = TestRepository(root: directory + "/project", state: directory + "/x")
             try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
                 let (chat, turn) = try await device.startTurn("echo b >b")
-                #expect(try await device.events(chat: chat, turn: turn).frames.last == .done)
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .done(files: nil))
                 let path = "/companion/chats/\(chat)/changes"
                 let reply = try await device.get(path)
                 #expect(reply.status == 409 && reply.code == .changesUnavailable)
@@ -119,7 +119,7 @@ struct ChangesHostTests {
                 #expect(try await device.get("/companion/chats/none/changes").status == 404)
                 try await repository.make("true")
                 #expect(try await device.get(path).error == "No agent has worked in this chat yet")
-                #expect(try await device.ask("true", chat) == .done)
+                #expect(try await device.ask("true", chat) == .done(files: nil))
                 #expect(try await device.changes(chat).files.elements.isEmpty)
                 try await repository.shell("rm -rf .git")
                 #expect(try await device.get(path).error?.contains("not a git repository any more") == true)
@@ -140,8 +140,8 @@ struct ChangesHostTests {
                 let (chat, turn) = try await device.startTurn("echo b >b; exit 3")
                 let reply = try await device.events(chat: chat, turn: turn)
                 let text = "The agent's command ended with status 3"
-                #expect(reply.frames.last == .errorWithChanges(text, files: 1))
-                #expect(try await device.ask("exit 3", chat) == .error(text))
+                #expect(reply.frames.last == .failed(TurnFailure(text, files: 1)))
+                #expect(try await device.ask("exit 3", chat) == .failed(TurnFailure(text)))
             }
         }
     }
@@ -157,7 +157,7 @@ struct ChangesHostTests {
                 _ = try await blocking { try contents(of: gate) }
                 _ = try await host.server.administration.places.turns.cancel(turnID: turn, chatID: chat)
                 let reply = try await device.events(chat: chat, turn: turn)
-                #expect(reply.frames.last == .errorWithChanges(TurnRunner.cancelledText, files: 1))
+                #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.cancelledText, files: 1)))
             }
         }
     }
@@ -177,9 +177,9 @@ struct ChangesHostTests {
                     let turn = sent.result["turnId"]?.string ?? ""
                     _ = try await places.turns.cancel(turnID: turn, chatID: chat)
                     let reply = try await device.events(chat: chat, turn: turn)
-                    #expect(reply.frames.last == .error(TurnRunner.cancelledText))
+                    #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.cancelledText)))
                 }
-                #expect(try await device.ask("ls", chat) == .done)
+                #expect(try await device.ask("ls", chat) == .done(files: nil))
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
             }
         }
@@ -192,7 +192,7 @@ struct ChangesHostTests {
                 let (chat, turn) = try await device.startTurn(
                     "echo b >b; echo l >x.log; echo '*.log' >>.git/info/exclude"
                 )
-                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 1))
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .done(files: 1))
                 let changes = try await device.changes(chat)
                 #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
                 #expect(changes.hidden == 1 && changes.hiddenFiles == ["x.log"])
@@ -212,7 +212,7 @@ struct ChangesHostTests {
                     mkdir w; echo '*' >w/.gitignore; echo 1 >w/b; printf '*.o\\ndraft\\nnote\\n' >.gitignore
                     """
                 )
-                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 3))
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .done(files: 3))
                 let changes = try await device.changes(chat)
                 let summaries = changes.files.elements.map(\.summary)
                 #expect(
@@ -222,7 +222,7 @@ struct ChangesHostTests {
                     ]
                 )
                 #expect(changes.hidden == 4 && changes.hiddenFiles == ["v/new", "w/.gitignore", "w/b", "z.o"])
-                #expect(try await device.ask("echo c >c", chat) == .doneWithChanges(files: 1))
+                #expect(try await device.ask("echo c >c", chat) == .done(files: 1))
             }
         }
     }
@@ -315,7 +315,7 @@ extension TestDevice {
     ///
     /// - Returns: The last frame.
     @discardableResult
-    func ask(_ prompt: String, _ chat: String) async throws -> ContinueChatEvent? {
+    func ask(_ prompt: String, _ chat: String) async throws -> TurnEvent? {
         let sent = try await execute(.chatSend(chatID: chat, prompt: prompt, model: "command", allowedTools: nil))
         guard let turn = sent.result["turnId"]?.string else { throw TestFailure("the host began no turn") }
         return try await events(chat: chat, turn: turn).frames.last

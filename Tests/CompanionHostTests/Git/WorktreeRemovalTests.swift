@@ -232,13 +232,13 @@ struct WorktreeRemovalTests {
     func withoutGit() async throws {
         try await withSession { session in
             try await session.shell("rm .git")
-            guard case .error(let text) = try await session.device.ask("true", session.chat) else {
+            guard case .failed(let failure) = try await session.device.ask("true", session.chat) else {
                 throw TestFailure("the turn did not fail")
             }
-            #expect(text.contains("has no .git any more"), "\(text)")
+            #expect(failure.text.contains("has no .git any more"), "\(failure.text)")
             #expect(try await session.place().problem != nil)
             #expect(try await session.remove(isForced: true).status == 200)
-            #expect(try await session.device.ask("true", session.chat) == .done)
+            #expect(try await session.device.ask("true", session.chat) == .done(files: nil))
         }
     }
 

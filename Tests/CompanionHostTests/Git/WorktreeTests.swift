@@ -37,9 +37,9 @@ struct WorktreeTests {
                 let directory = "\(repository.root)-worktrees/\(short)"
                 #expect(reply.answer == "\(directory)\none\n?? b\n")
                 #expect(
-                    reply.frames.contains(.status(label: "Works on the branch pairtool/\(short), in \(directory)"))
+                    reply.frames.contains(.status("Works on the branch pairtool/\(short), in \(directory)"))
                 )
-                #expect(reply.frames.last == .doneWithChanges(files: 1))
+                #expect(reply.frames.last == .done(files: 1))
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
                 let changes = try await device.changes(chat)
                 #expect(changes.branch == "pairtool/\(short)" && changes.directory == directory)
@@ -52,7 +52,7 @@ struct WorktreeTests {
                 return chat
             }
             try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
-                #expect(try await device.ask("echo c >>b", chat) == .doneWithChanges(files: 1))
+                #expect(try await device.ask("echo c >>b", chat) == .done(files: 1))
                 #expect(try await device.changes(chat).files.elements.map(\.summary) == ["added b +2 -0 untracked"])
             }
         }
@@ -74,7 +74,7 @@ struct WorktreeTests {
                 #expect(try await device.get("/companion/chats/\(chat)/changes").code == .changesUnavailable)
                 let audit = await host.server.administration.answer(AdminRequest(.audit)).audit ?? []
                 #expect(audit.last?.kind == "session.removed" && audit.last?.device == device.id)
-                #expect(try await device.ask("echo b >b", chat) == .doneWithChanges(files: 1))
+                #expect(try await device.ask("echo b >b", chat) == .done(files: 1))
                 #expect(try await place(device, chat).directory == before.directory)
             }
         }
@@ -230,8 +230,8 @@ struct WorktreeTests {
                 let directory = "\(repository.root)-worktrees/\(short)"
                 #expect(reply.answer == "\(directory)/\(name)\ntop\n")
                 let said = "Works on the branch pairtool/\(short), in \(directory)/\(name)"
-                #expect(reply.frames.contains(.status(label: said)))
-                #expect(reply.frames.last == .doneWithChanges(files: 1))
+                #expect(reply.frames.contains(.status(said)))
+                #expect(reply.frames.last == .done(files: 1))
                 let changes = try await device.changes(chat)
                 #expect(changes.directory == "\(directory)/\(name)")
                 #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
@@ -241,7 +241,7 @@ struct WorktreeTests {
                 #expect(try await remove(device, chat).code == .sessionUnsaved)
                 try await device.ask("cd ..; rm -r \"$OLDPWD\"", chat)
                 let gone = "The session's working tree no longer has \(directory)/\(name)"
-                #expect(try await device.ask("echo c >c", chat) == .error(gone))
+                #expect(try await device.ask("echo c >c", chat) == .failed(TurnFailure(gone)))
                 #expect(try await remove(device, chat, force: true).status == 200)
                 #expect(!FileManager.default.fileExists(atPath: directory))
             }
@@ -258,7 +258,7 @@ struct WorktreeTests {
                 let text =
                     "The session's working tree could not be made: the commit that is checked out does not have the "
                     + "project's folder apps/new. Commit it first"
-                #expect(reply.answer.isEmpty && reply.frames.last == .error(text), "\(reply.body)")
+                #expect(reply.answer.isEmpty && reply.frames.last == .failed(TurnFailure(text)), "\(reply.body)")
                 #expect(!FileManager.default.fileExists(atPath: project + "/b"))
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "-worktrees"))
             }
@@ -274,7 +274,7 @@ struct WorktreeTests {
                 #expect(reply.answer.isEmpty && reply.body.contains("working tree could not be made"), "\(reply.body)")
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
                 try await repository.shell("mv .git/HEAD-away .git/HEAD")
-                #expect(try await device.ask("echo b >b", chat) == .doneWithChanges(files: 1))
+                #expect(try await device.ask("echo b >b", chat) == .done(files: 1))
                 #expect(try await place(device, chat).isWorktree)
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
             }

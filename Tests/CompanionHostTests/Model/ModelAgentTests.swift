@@ -18,7 +18,7 @@ struct ModelAgentTests {
             #expect(
                 outcome.events == [
                     .thought("Hm"), .text("Ro"), .text("ses 🌹"),
-                    .usage(ContinueChatUsage(inputTokens: 12, outputTokens: 7, totalTokens: 19, model: "small")),
+                    .usage(TurnUsage(inputTokens: 12, outputTokens: 7, totalTokens: 19, model: "small")),
                 ]
             )
             let asked = try #require(bench.asked.first)

@@ -77,7 +77,7 @@ struct ModelBench: Sendable {
             }
         }
 
-        var usage: ContinueChatUsage? {
+        var usage: TurnUsage? {
             events.lazy.compactMap { if case .usage(let usage) = $0 { usage } else { nil } }.first
         }
     }

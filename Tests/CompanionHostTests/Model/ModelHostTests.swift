@@ -52,16 +52,16 @@ struct ModelHostTests {
                 let reply = try await host.ask("What grows?", model: "small")
                 #expect(
                     reply.frames == [
-                        .toolStart(toolName: "read_file", toolCallID: "tool-1"),
+                        .toolStart(name: "read_file", id: "tool-1"),
                         .toolComplete(
-                            toolName: "read_file",
-                            toolCallID: "tool-1",
+                            name: "read_file",
+                            id: "tool-1",
                             success: true,
                             details: "README.md: lines 1-1 of 1"
                         ),
                         .text("Roses."),
-                        .usage(ContinueChatUsage(inputTokens: 24, outputTokens: 14, totalTokens: 38, model: "small")),
-                        .done,
+                        .usage(TurnUsage(inputTokens: 24, outputTokens: 14, totalTokens: 38, model: "small")),
+                        .done(files: nil),
                     ]
                 )
                 _ = try await host.ask("And what else?", model: "large")
@@ -70,7 +70,11 @@ struct ModelHostTests {
                 #expect(
                     second.messages.dropFirst() == ["user: What grows?", "assistant: Roses.", "user: And what else?"]
                 )
-                #expect(try await host.ask("Hello", chat: "chat-3", model: "other").frames == [.error("Unknown model")])
+                #expect(
+                    try await host.ask("Hello", chat: "chat-3", model: "other").frames == [
+                        .failed(TurnFailure("Unknown model"))
+                    ]
+                )
                 _ = try await host.ask("Hello", chat: "chat-2", model: "small")
                 #expect(
                     body(fake.requests.last).messages.dropFirst() == ["user: Hello"],
@@ -126,7 +130,11 @@ struct ModelHostTests {
                 fake.reply(.cut(["Roses"], isReset: true))
                 let reply = try await host.ask("What grows?", model: "small")
                 let name = launch.endpoint.name
-                #expect(reply.frames == [.text("Roses"), .error("The answer of \(name) broke off before its end")])
+                #expect(
+                    reply.frames == [
+                        .text("Roses"), .failed(TurnFailure("The answer of \(name) broke off before its end")),
+                    ]
+                )
                 let page = try await host.get("/companion/chats/chat-1/messages").decoded(
                     CompanionMessagesPageResponse.self
                 )

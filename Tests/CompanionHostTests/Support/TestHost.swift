@@ -120,11 +120,11 @@ struct Reply: Sendable {
     }
 
     /// The frames of an answer but `[DONE]`.
-    var frames: [ContinueChatEvent] {
+    var frames: [TurnEvent] {
         // In v2, a line with the frame's number stands before it.
         body.components(separatedBy: "\n").compactMap { line in
             guard line.hasPrefix("data: {") else { return nil }
-            return try? CompanionJSON.decoder().decode(ContinueChatEvent.self, from: Data(line.dropFirst(6).utf8))
+            return try? CompanionJSON.decoder().decode(TurnEvent.self, from: Data(line.dropFirst(6).utf8))
         }
     }
 }

@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    private func end(_ answer: String) -> TurnOutput {
-        .finished(ChatTurnSummary(answer: answer, usage: nil, wasRecovered: false, position: .start))
+    private func end(_ answer: String) -> TurnEvent {
+        .finished(FinishedTurn(answer: answer, usage: nil, wasRecovered: false))
     }
 
     @Test("The text grows above one line with the time, the tool and the tokens; at the end there is a summary instead")
@@ -69,14 +69,14 @@ import Testing
         writer.write(.text("ry**."))
         #expect(window.shown == "Beds\n\nThey are dry.\n\n⠴ 3 s · thinking")
         window.pass(1)
-        writer.write(.toolStart(toolName: "read_file", toolCallID: "1"))
+        writer.write(.toolStart(name: "read_file", id: "1"))
         window.pass(0.5)
-        writer.write(.usage(ContinueChatUsage(totalTokens: 1234)))
+        writer.write(.usage(TurnUsage(totalTokens: 1234)))
         #expect(window.shown.hasSuffix("\n\n⠋ 5 s · ⚙ read_file · 1234 tokens"))
         window.pass(0.5)
         writer.write(.status("reading"))
         #expect(window.shown.hasSuffix("\n\n⠴ 5 s · reading · 1234 tokens"))
-        writer.write(.toolComplete(toolName: "read_file", toolCallID: "1", success: true, details: "beds.md"))
+        writer.write(.toolComplete(name: "read_file", id: "1", success: true, details: "beds.md"))
         window.pass(1)
         writer.write(.text("Water\n    them"))
         #expect(
@@ -251,7 +251,7 @@ import Testing
         let window = Window(columns: 40, rows: 10)
         var writer = TurnWriter(output: window.output, chatID: "c")
         writer.write(.text(text))
-        writer.write(.toolStart(toolName: "t", toolCallID: nil))
+        writer.write(.toolStart(name: "t", id: nil))
         writer.endLine()
         writer.endLine()
         #expect(!window.shown.contains("⠋") && !window.shown.contains("⚙"))

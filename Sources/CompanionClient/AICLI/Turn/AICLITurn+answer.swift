@@ -11,10 +11,10 @@ extension AICLITurn {
             return answer.add(text).map { [.output(.text($0))] } ?? []
         case .tool(let name, let id):
             answered = nil
-            return [.output(.toolStart(toolName: name, toolCallID: id))]
+            return [.output(.toolStart(name: name, id: id))]
         case .toolResult(let name, let id, let success, let details):
             answered = nil
-            return [.output(.toolComplete(toolName: name, toolCallID: id, success: success, details: details))]
+            return [.output(.toolComplete(name: name, id: id, success: success, details: details))]
         case .several(let events): return events.flatMap { show($0, at: moment) }
         case .permission(let request): return ask(request, at: moment)
         case .answer(let content, let success, let error):
@@ -31,7 +31,7 @@ extension AICLITurn {
     var isWaiting: Bool { isPrompted && question?.isReplied != true }
 
     /// The agent has finished. Its answer follows, unless the connection that it was sent to is gone.
-    private mutating func ended(success: Bool, usage latest: ContinueChatUsage?, at moment: Moment) -> [Action] {
+    private mutating func ended(success: Bool, usage latest: TurnUsage?, at moment: Moment) -> [Action] {
         guard isWaiting else { return [] }
         var actions: [Action] = []
         if let latest {
@@ -59,7 +59,7 @@ extension AICLITurn {
         if !said.isEmpty { actions.append(.said(.assistant, said, moment.date)) }
         guard question == nil else { return actions + takeReply(at: moment) }
         let whole = (earlier + [said]).filter { !$0.isEmpty }.joined(separator: "\n\n")
-        let summary = ChatTurnSummary(answer: whole, usage: usage, wasRecovered: wasRecovered, position: .start)
+        let summary = FinishedTurn(answer: whole, usage: usage, wasRecovered: wasRecovered)
         return actions + end(.finish(summary))
     }
 

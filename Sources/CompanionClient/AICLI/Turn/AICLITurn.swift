@@ -70,7 +70,7 @@ package struct AICLITurn: Sendable {
         case verify(String)
         case timer(Int, Duration)
         case ask(AICLIPermissionRequest)
-        case output(TurnOutput)
+        case output(TurnEvent)
         case started(sessionID: String)
         case verdict(AICLISessionTable.Verdict, sessionID: String)
         /// Stored messages that were handled now.
@@ -79,7 +79,7 @@ package struct AICLITurn: Sendable {
         case said(CompanionMessage.Role, String, Date)
         /// One of the next actions sends the prompt. Store now what prevents it from being sent twice.
         case prompting
-        case finish(ChatTurnSummary)
+        case finish(FinishedTurn)
         case fail(CompanionClientError)
     }
 
@@ -117,7 +117,7 @@ package struct AICLITurn: Sendable {
     var answer = AICLIAnswer()
     /// The complete text of the agent before each answered question.
     var earlier: [String] = []
-    var usage: ContinueChatUsage?
+    var usage: TurnUsage?
     /// The open question, until its answer is sent.
     var question: AICLIOpenQuestion?
     /// An answer was sent as a prompt.

@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 package import FoundationEssentials
 import History
 
@@ -32,8 +32,8 @@ package struct AICLITurnRunner: Sendable {
         in workingDirectory: String,
         allowedTools: [String]?,
         waiting: String? = nil,
-        emit: (TurnOutput) -> Void
-    ) async throws -> ChatTurnSummary {
+        emit: (TurnEvent) -> Void
+    ) async throws -> FinishedTurn {
         var turn = AICLITurn(
             prompt: prompt,
             workingDirectory: workingDirectory,
@@ -57,8 +57,8 @@ package struct AICLITurnRunner: Sendable {
         _ turn: inout AICLITurn,
         _ isOut: inout Bool,
         waiting: String?,
-        emit: (TurnOutput) -> Void
-    ) async throws -> ChatTurnSummary {
+        emit: (TurnEvent) -> Void
+    ) async throws -> FinishedTurn {
         let (inputs, sink) = AsyncStream<AICLITurn.Input>.makeStream()
         defer { sink.finish() }
         let start = ContinuousClock.now

@@ -12,14 +12,18 @@ package struct ChatTurn: Sendable {
     private let clock: any Clock<Duration>
     private let willSend: @Sendable () throws -> Void
     private let answered: @Sendable () -> Void
+    /// Called with the end of the chat's history before the turn, once it has ended well.
+    let finished: @Sendable (HistoryPosition) -> Void
 
     /// - Parameters:
-    ///   - position: The end of the chat's history at an earlier turn (``ChatTurnSummary/position``); it avoids reading
-    ///     the whole chat.
+    ///   - position: The end of the chat's history at an earlier turn, from `finished`; it avoids reading the whole
+    ///     chat.
     ///   - clock: Measures the pauses during a recovery.
     ///   - willSend: Called before the first byte of the prompt is sent. What it throws ends the turn. Default: does
     ///     nothing.
     ///   - answered: Called when the host begins to answer, which is when it has the prompt. Default: does nothing.
+    ///   - finished: Called with the end of the chat's history before the turn, once the turn has ended well. Default:
+    ///     does nothing.
     package init(
         client: CompanionAPIClient,
         chatID: String,
@@ -28,8 +32,10 @@ package struct ChatTurn: Sendable {
         configuration: TurnRecovery.Configuration = TurnRecovery.Configuration(),
         clock: any Clock<Duration> = ContinuousClock(),
         willSend: @escaping @Sendable () throws -> Void = {},
-        answered: @escaping @Sendable () -> Void = {}
+        answered: @escaping @Sendable () -> Void = {},
+        finished: @escaping @Sendable (HistoryPosition) -> Void = { _ in }
     ) {
+        self.finished = finished
         self.willSend = willSend
         self.answered = answered
         self.client = client
@@ -45,8 +51,8 @@ package struct ChatTurn: Sendable {
     /// Throws ``CompanionClientError``: `hostError` if the turn failed on the host, `unreachable` if the host did not
     /// receive the prompt, `streamInterrupted` if the rest of the answer could not be read. Text that came before an
     /// error is valid. Cancelling the reading task stops the wait, not the turn on the host.
-    package func run() -> ChatTurnOutputs {
-        ChatTurnOutputs(turn: self)
+    package func run() -> ChatTurnEvents {
+        ChatTurnEvents(turn: self)
     }
 }
 
@@ -71,7 +77,7 @@ extension ChatTurn {
         try await client.historyPosition(chatID: chatID, from: earlier)
     }
 
-    func openStream() throws -> any AsyncIteratorProtocol<ContinueChatEvent, any Error> {
+    func openStream() throws -> any AsyncIteratorProtocol<TurnEvent, any Error> {
         try willSend()
         return ContinueChatStream(client: client, chatID: chatID, request: request, answered: answered)
             .makeAsyncIterator()

@@ -4,7 +4,7 @@ import NIOCore
 
 /// The events of one streamed answer, as they arrive.
 package struct ContinueChatStream: AsyncSequence, Sendable {
-    package typealias Element = ContinueChatEvent
+    package typealias Element = TurnEvent
     package typealias Failure = any Error
 
     private let client: CompanionAPIClient
@@ -62,7 +62,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         }
 
         /// - Throws: ``CompanionClientError``; its `delivery` says whether the host may have received the prompt.
-        package mutating func next() async throws -> ContinueChatEvent? {
+        package mutating func next() async throws -> TurnEvent? {
             while true {
                 switch pending.popFirst() {
                 case .event(let event):
@@ -71,10 +71,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                         throw tooLarge(nil)
                     }
                     // Nothing follows an error frame, not even `[DONE]`, so do not wait for the end of the connection.
-                    switch event {
-                    case .error, .errorWithChanges, .unavailable: end()
-                    default: break
-                    }
+                    if case .failed = event { end() }
                     return event
                 case .end: end()
                 case nil:

@@ -48,16 +48,16 @@ package struct StreamedTurns: TurnRunning {
         try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
         turn(chatID: chatID, request, with: nil)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         turn(chatID: chatID, request, with: journal)
     }
 
-    private func turn(chatID: String, _ request: TurnRequest, with journal: PromptJournal?) -> TurnOutputs {
-        TurnOutputs { emit in
+    private func turn(chatID: String, _ request: TurnRequest, with journal: PromptJournal?) -> TurnEvents {
+        TurnEvents { emit in
             let turn = ChatTurn(
                 client: client,
                 chatID: chatID,
@@ -65,14 +65,10 @@ package struct StreamedTurns: TurnRunning {
                 position: await position(in: chatID),
                 clock: client.clock,
                 willSend: { try journal?.begin() },
-                answered: { if journal != nil { emit(.status("The host has the prompt.")) } }
+                answered: { if journal != nil { emit(.status("The host has the prompt.")) } },
+                finished: { position in positions.withLockedValue { $0[ByteText(chatID)] = position } }
             )
-            for try await output in turn.run() {
-                if case .finished(let summary) = output {
-                    positions.withLockedValue { $0[ByteText(chatID)] = summary.position }
-                }
-                emit(output)
-            }
+            for try await event in turn.run() { emit(event) }
         }
     }
 
@@ -117,15 +113,15 @@ package struct CommandedTurns: TurnRunning {
         try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
-        TurnOutputs { emit in
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
+        TurnEvents { emit in
             let turnID = try await client.startTurn(chatID: chatID, ContinueChatRequest(request))
             try await follow(turnID, in: chatID, emit)
         }
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
-        TurnOutputs { emit in
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+        TurnEvents { emit in
             let request = ContinueChatRequest(request)
             guard let turnID = try await client.startTurn(chatID: chatID, request, journal: journal) else {
                 return emit(.status("The host has this prompt already."))
@@ -134,7 +130,7 @@ package struct CommandedTurns: TurnRunning {
         }
     }
 
-    private func follow(_ turnID: String, in chatID: String, _ emit: (TurnOutput) -> Void) async throws {
+    private func follow(_ turnID: String, in chatID: String, _ emit: (TurnEvent) -> Void) async throws {
         emit(.begun(turnID: turnID))
         let turn = try FollowedTurn(client: client, chatID: chatID, turnID: turnID, clock: client.clock)
         for try await output in turn { emit(output) }

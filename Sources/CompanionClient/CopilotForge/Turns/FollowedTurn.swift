@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import CompanionWire
+package import CompanionWire
 import NIOCore
 
 /// The outputs of a turn that runs or ran at a host of protocol v2.
@@ -7,7 +7,7 @@ import NIOCore
 /// The host numbers and stores the frames of a turn. A stream that breaks is resumed after the last frame, as long as
 /// new frames arrive between the breaks. Dropping the stream does not end the turn. Supports one reader.
 package struct FollowedTurn: AsyncSequence, Sendable {
-    package typealias Element = TurnOutput
+    package typealias Element = TurnEvent
     package typealias Failure = any Error
 
     private let client: CompanionAPIClient
@@ -49,10 +49,9 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private var backoff: Backoff
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
         private let budget: StreamBudget
-        private var hostError: String?
-        private var isAgentUnavailable = false
+        private var failure: TurnFailure?
         private var answer = ""
-        private var usage: ContinueChatUsage?
+        private var usage: TurnUsage?
         private var wasResumed = false
 
         fileprivate init(client: CompanionAPIClient, target: String, clock: any Clock<Duration>) {
@@ -69,7 +68,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
 
         /// - Throws: ``CompanionClientError``: `hostError` if the turn failed, `streamInterrupted` if the stream broke
         ///   and could not be resumed.
-        package mutating func next() async throws -> TurnOutput? {
+        package mutating func next() async throws -> TurnEvent? {
             while true {
                 if let output = try takePending() { return output }
                 switch state {
@@ -77,11 +76,9 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                     if let notice = try await advance() { return notice }
                 case .finishing:
                     state = .ended
-                    if let hostError {
-                        throw CompanionClientError.turnFailed(hostError, isAgentUnavailable: isAgentUnavailable)
-                    }
+                    if let failure { throw CompanionClientError.turnFailed(failure) }
                     return .finished(
-                        ChatTurnSummary(answer: answer, usage: usage, wasRecovered: wasResumed, position: .start)
+                        FinishedTurn(answer: answer, usage: usage, wasRecovered: wasResumed)
                     )
                 case .ended:
                     return nil
@@ -92,7 +89,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         /// Does one step of the connection.
         ///
         /// - Returns: A notice if the connection broke.
-        private mutating func advance() async throws -> TurnOutput? {
+        private mutating func advance() async throws -> TurnEvent? {
             let current = state
             // Set the state first: if the code below throws, the sequence has ended.
             state = .ended
@@ -144,7 +141,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             if !pending.isEmpty { backoff.reset() }
         }
 
-        private mutating func takePending() throws -> TurnOutput? {
+        private mutating func takePending() throws -> TurnEvent? {
             while let next = pending.popFirst() {
                 switch next {
                 case .end:
@@ -162,37 +159,26 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func output(for event: ContinueChatEvent) -> TurnOutput? {
+        /// - Returns: The event as it is shown; nil for one that shows nothing.
+        private mutating func output(for event: TurnEvent) -> TurnEvent? {
             switch event {
             case .text(let text):
                 answer += text
-                return text.isEmpty ? nil : .text(text)
-            case .status(let label): return .status(label)
-            case .toolStart(let name, let id): return .toolStart(toolName: name, toolCallID: id)
-            case .toolComplete(let name, let id, let success, let details):
-                return .toolComplete(toolName: name, toolCallID: id, success: success, details: details)
+                return text.isEmpty ? nil : event
             case .usage(let latest):
                 usage = latest
-                return .usage(latest)
-            case .mode(let mode): return .mode(mode)
-            case .question(let notice): return .question(notice)
-            case .activity(let activity): return .activity(activity)
-            case .error(let text):
-                hostError = hostError ?? text
-                return nil
-            case .errorWithChanges(let text, let files):
-                hostError = hostError ?? text
-                return .changed(files: files)
-            case .unavailable(let text, let files):
-                isAgentUnavailable = isAgentUnavailable || hostError == nil
-                hostError = hostError ?? text
-                return files.map { .changed(files: $0) }
-            case .doneWithChanges(let files): return .changed(files: files)
-            case .done, .unknown: return nil
+                return event
+            case .done: return event.changedFiles == nil ? nil : event
+            case .failed(let new):
+                // The error itself is thrown at the end.
+                failure = failure ?? new
+                return new.files == nil ? nil : event
+            case .unknown: return nil
+            default: return event
             }
         }
 
-        private mutating func interrupted(by error: CompanionClientError?) throws -> TurnOutput {
+        private mutating func interrupted(by error: CompanionClientError?) throws -> TurnEvent {
             guard let wait = backoff.next() else {
                 throw CompanionClientError(
                     .streamInterrupted,

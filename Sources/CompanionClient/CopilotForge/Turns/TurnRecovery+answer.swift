@@ -2,7 +2,7 @@ import CompanionWire
 
 extension TurnRecovery {
     /// Compares the stored answer with what was shown, and shows the missing part.
-    mutating func complete(with stored: String) -> [TurnOutput] {
+    mutating func complete(with stored: String) -> [TurnEvent] {
         guard let missing = Self.missing(from: stored, shown: answer) else {
             replaceAnswer(with: stored)
             let notice = "The stored answer differs from what was shown so far; here is the whole of it."

@@ -42,7 +42,7 @@ package struct TurnRecovery: Sendable {
     }
 
     package enum Input: Sendable {
-        case event(ContinueChatEvent)
+        case event(TurnEvent)
         /// The stream ended normally.
         case ended
         /// `age`: the time since the turn began.
@@ -64,8 +64,7 @@ package struct TurnRecovery: Sendable {
 
     private let prompt: String
     private let configuration: Configuration
-    private var hostError: String?
-    private var isAgentUnavailable = false
+    private var failure: TurnFailure?
     private var cause: CompanionClientError?
     private var wait: Duration
     private var readsWithoutPrompt = 0
@@ -84,7 +83,7 @@ package struct TurnRecovery: Sendable {
         self.wait = configuration.firstWait
     }
 
-    package mutating func handle(_ input: Input) -> (outputs: [TurnOutput], next: Step) {
+    package mutating func handle(_ input: Input) -> (outputs: [TurnEvent], next: Step) {
         switch input {
         case .event(let event): (show(event), .read)
         case .ended: ([], end())
@@ -101,39 +100,28 @@ package struct TurnRecovery: Sendable {
 
     mutating func replaceAnswer(with text: String) { answer = text }
 
-    private mutating func show(_ event: ContinueChatEvent) -> [TurnOutput] {
+    private mutating func show(_ event: TurnEvent) -> [TurnEvent] {
         switch event {
         case .text(let text):
             answer += text
             return text.isEmpty ? [] : [.text(text)]
-        case .status(let label): return [.status(label)]
-        case .toolStart(let name, let id): return [.toolStart(toolName: name, toolCallID: id)]
-        case .toolComplete(let name, let id, let success, let details):
-            return [.toolComplete(toolName: name, toolCallID: id, success: success, details: details)]
-        case .usage(let usage): return [.usage(usage)]
-        case .error(let text):
-            hostError = hostError ?? text
-            return []
-        case .errorWithChanges(let text, let files):
-            hostError = hostError ?? text
-            return [.changed(files: files)]
-        case .unavailable(let text, let files):
-            isAgentUnavailable = isAgentUnavailable || hostError == nil
-            hostError = hostError ?? text
-            return files.map { [.changed(files: $0)] } ?? []
-        case .doneWithChanges(let files): return [.changed(files: files)]
-        // Hosts of protocol v1 ask no questions.
-        case .done, .mode, .question, .activity, .unknown: return []
+        case .status, .toolStart, .toolComplete, .usage: return [event]
+        case .done: return event.changedFiles == nil ? [] : [event]
+        case .failed(let new):
+            failure = failure ?? new
+            return new.files == nil ? [] : [event]
+        // Hosts of protocol v1 ask no questions and tell nothing else.
+        default: return []
         }
     }
 
     private func end() -> Step {
-        guard let hostError else { return .finish(recovered: false) }
-        return .fail(.turnFailed(hostError, isAgentUnavailable: isAgentUnavailable))
+        guard let failure else { return .finish(recovered: false) }
+        return .fail(.turnFailed(failure))
     }
 
-    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([TurnOutput], Step) {
-        if hostError != nil { return ([], end()) }
+    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([TurnEvent], Step) {
+        if failure != nil { return ([], end()) }
         let isBreak = [.streamInterrupted, .timedOut, .unreachable].contains(error.code)
         guard isBreak, error.delivery != .notSent else { return ([], .fail(error)) }
         cause = error
@@ -146,7 +134,7 @@ package struct TurnRecovery: Sendable {
         _ messages: [CompanionMessage],
         elapsed: Duration,
         hasRestarted: Bool
-    ) -> ([TurnOutput], Step) {
+    ) -> ([TurnEvent], Step) {
         guard let own = messages.firstIndex(where: isOwn) else {
             // After a restart, the host may have lost what its history does not contain.
             if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
@@ -243,11 +231,9 @@ package struct TurnRecovery: Sendable {
 
 extension CompanionClientError {
     /// A turn that the host has ended with an error.
-    ///
-    /// - Parameter isAgentUnavailable: Whether the host's agent answers nobody until something is done there.
-    static func turnFailed(_ text: String, isAgentUnavailable: Bool) -> CompanionClientError {
-        var error = CompanionClientError(.hostError, "The turn failed on the host.", hostText: text)
-        if isAgentUnavailable { error.hostCode = .hostAgentUnavailable }
+    static func turnFailed(_ failure: TurnFailure) -> CompanionClientError {
+        var error = CompanionClientError(.hostError, "The turn failed on the host.", hostText: failure.text)
+        if failure.isUnavailable { error.hostCode = .hostAgentUnavailable }
         return error
     }
 }

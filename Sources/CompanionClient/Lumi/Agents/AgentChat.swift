@@ -51,15 +51,15 @@ package struct AgentChat: TurnRunning {
     ///
     /// Throws ``ProviderError``, ``LumiStoreError``, `HistoryError` and ``ProviderKeyStoreError``. A prompt that got no
     /// answer is not kept.
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
-        TurnOutputs { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
+        TurnEvents { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
     }
 
     private func run(
         chatID: String,
         _ request: TurnRequest,
-        _ show: (TurnOutput) -> Void
-    ) async throws -> ChatTurnSummary {
+        _ show: (TurnEvent) -> Void
+    ) async throws -> FinishedTurn {
         let (conversation, agent) = try await find(chatID, request.projectPath)
         guard let provider = Provider(named: agent.configuration.provider) else {
             throw ProviderError(
@@ -79,7 +79,7 @@ package struct AgentChat: TurnRunning {
             messages: PromptHistory.messages(of: conversation, then: request)
         )
         var record = TurnRecord(request, agent: agent.id, at: now())
-        var usage: ContinueChatUsage?
+        var usage: TurnUsage?
         var ending = ProviderEvent.Reason.complete
         do {
             try await client.answer(prompt, from: endpoint) { event in
@@ -90,10 +90,10 @@ package struct AgentChat: TurnRunning {
                 case .usage(let input, let output):
                     let input = input ?? usage?.inputTokens
                     let output = output ?? usage?.outputTokens
-                    usage = ContinueChatUsage(
+                    usage = TurnUsage(
                         inputTokens: input,
                         outputTokens: output,
-                        totalTokens: input == nil || output == nil ? nil : ContinueChatUsage.sum(input, output),
+                        totalTokens: input == nil || output == nil ? nil : TurnUsage.sum(input, output),
                         model: model
                     )
                 case .finished(let reason): ending = reason
@@ -114,7 +114,7 @@ package struct AgentChat: TurnRunning {
         made.withLockedValue { $0[conversation.id] = nil }
         if let usage { show(.usage(usage)) }
         if ending == .length { show(.status("The answer ends at the model's limit of tokens.")) }
-        return ChatTurnSummary(answer: answer, usage: usage, wasRecovered: false, position: .start)
+        return FinishedTurn(answer: answer, usage: usage, wasRecovered: false)
     }
 
     /// The error of an answer that came to its end, and is none or only a part of one; nil for others.

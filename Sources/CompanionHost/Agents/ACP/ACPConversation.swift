@@ -86,12 +86,12 @@ struct ACPConversation: Sendable {
     /// What there is to say at the end of a prompt.
     func finish(_ answer: JSONValue) -> [AgentEvent] {
         let counts = answer["usage"]
-        let usage = ContinueChatUsage(
+        let usage = TurnUsage(
             inputTokens: counts?["inputTokens"]?.integer.map(Int.init),
             outputTokens: counts?["outputTokens"]?.integer.map(Int.init),
             totalTokens: (counts?["totalTokens"]?.integer ?? lastUsage).map(Int.init)
         )
-        return usage == ContinueChatUsage() ? [] : [.usage(usage)]
+        return usage == TurnUsage() ? [] : [.usage(usage)]
     }
 
     /// A question as people see it.

@@ -16,7 +16,7 @@ struct ModelTurn {
     private var hasText = false
     private var waited = Duration.zero
     private var hasHalved = false
-    private var usage = ContinueChatUsage()
+    private var usage = TurnUsage()
 
     /// What came of one request.
     private struct Answer {
@@ -62,7 +62,7 @@ struct ModelTurn {
     }
 
     private func finish(_ ending: ProviderEvent.Reason) throws(AgentError) {
-        if usage != ContinueChatUsage() {
+        if usage != TurnUsage() {
             var usage = usage
             usage.model = model
             emit(.usage(usage))
@@ -78,9 +78,9 @@ struct ModelTurn {
     }
 
     private mutating func count(_ counted: (input: Int?, output: Int?)) {
-        usage.inputTokens = ContinueChatUsage.sum(usage.inputTokens, counted.input)
-        usage.outputTokens = ContinueChatUsage.sum(usage.outputTokens, counted.output)
-        usage.totalTokens = ContinueChatUsage.sum(usage.inputTokens, usage.outputTokens)
+        usage.inputTokens = TurnUsage.sum(usage.inputTokens, counted.input)
+        usage.outputTokens = TurnUsage.sum(usage.outputTokens, counted.output)
+        usage.totalTokens = TurnUsage.sum(usage.inputTokens, usage.outputTokens)
     }
 }
 

@@ -55,7 +55,7 @@ extension Response {
             switch item {
             case .frames(let frames): (frames.filter(\.isOfV1).map(\.data), false)
             case .heartbeat: ([], false)
-            case .end(.finished): ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            case .end(.finished): ([ByteBuffer(string: TurnFrames.end)], true)
             case .end: ([], true)
             }
         }
@@ -67,7 +67,7 @@ extension Response {
             switch item {
             case .frames(let frames): (frames.filter { !isOfV1 || $0.isOfV1 }.map(\.bytes), false)
             case .heartbeat: ([ByteBuffer(staticString: ": \n\n")], false)
-            case .end: ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            case .end: ([ByteBuffer(string: TurnFrames.end)], true)
             }
         }
     }

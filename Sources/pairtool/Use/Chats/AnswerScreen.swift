@@ -222,8 +222,8 @@ struct TurnProgress: Sendable {
         if let index { running.remove(at: index) }
     }
 
-    mutating func count(_ usage: ContinueChatUsage) {
-        tokens = usage.totalTokens ?? ContinueChatUsage.sum(usage.inputTokens, usage.outputTokens) ?? tokens
+    mutating func count(_ usage: TurnUsage) {
+        tokens = usage.totalTokens ?? TurnUsage.sum(usage.inputTokens, usage.outputTokens) ?? tokens
     }
 
     /// The moving part, and the time: they change even if nothing else does.

@@ -190,7 +190,7 @@ struct Conversation: Sendable {
     ///
     /// - Returns: The answer, and the tools that were seen by now.
     private static func show(
-        _ parts: TurnOutputs,
+        _ parts: TurnEvents,
         _ request: TurnRequest,
         _ chatID: String,
         _ session: HostSession,

@@ -40,56 +40,24 @@ struct TurnWriter {
         return try await screen.run(body)
     }
 
-    /// A line of JSON.
-    private struct Event: Encodable {
-        var type: String
-        var text: String?
-        var toolName: String?
-        var toolCallId: String?
-        var success: Bool?
-        var details: String?
-        var usage: ContinueChatUsage?
-        var files: Int?
-        var chatId: String?
-        var turnId: String?
-        var answer: String?
-        var recovered: Bool?
-        var approvalId: String?
-        var title: String?
-        var kind: String?
-        var state: String?
-        var chosen: String?
-        var decidedBy: String?
-        var expiresAt: Date?
-        var mode: AgentMode?
-        var steps: [AgentPlanStep]?
-        var locations: [AgentLocation]?
-        var changes: [AgentToolReport.Change]?
-        var asked: Bool?
-        var mimeType: String?
-        var size: Int?
-        var data: String?
-    }
-
-    mutating func write(_ turn: TurnOutput) {
-        var turn = turn
-        if case .finished(let summary) = turn { answer = summary.answer }
-        if case .recovering(let notice) = turn, let host { turn = .recovering(host.naming(notice)) }
+    mutating func write(_ event: TurnEvent) {
+        var event = event
+        if case .finished(let summary) = event { answer = summary.answer }
+        if case .recovering(let notice) = event, let host { event = .recovering(host.naming(notice)) }
         switch output.format {
-        case .json: writeJSON(turn)
+        case .json: output.json(TurnLine(event: event, chatID: chatID))
         case .quiet: break
-        case .text: if let screen { show(turn, on: screen) } else { writeText(turn) }
+        case .text: if let screen { show(event, on: screen) } else { writeText(event) }
         }
     }
 
-    private mutating func show(_ turn: TurnOutput, on screen: AnswerScreen) {
-        if let since = thinkingSince, turn.endsThinking {
+    private mutating func show(_ event: TurnEvent, on screen: AnswerScreen) {
+        if let since = thinkingSince, event.endsThinking {
             thinkingSince = nil
             let time = Duration.seconds(Int64(max(0, output.context.now().timeIntervalSince(since))))
             screen.note("✻ Thought for \(time.roughly)")
         }
-        switch turn {
-        case .begun: break
+        switch event {
         case .text(let text):
             guard !text.isEmpty else { return }
             lastNotice = nil
@@ -100,7 +68,6 @@ struct TurnWriter {
             screen.update { $0.end(name, id: id) }
             screen.note(Self.end(of: name, success, details))
         case .usage(let usage): screen.update { $0.count(usage) }
-        case .changed(let files): screen.update { $0.changedFiles = files }
         case .mode(let mode): screen.update { $0.mode = mode }
         case .question(let notice):
             switch notice.phase {
@@ -110,7 +77,11 @@ struct TurnWriter {
                 screen.note(notice.ending)
             case .continued: screen.note("The agent goes on.")
             }
-        case .activity(let activity): show(activity, on: screen)
+        // Folded: how long it thought is shown, and what it thought is in the JSON.
+        case .thought: thinkingSince = thinkingSince ?? output.context.now()
+        case .plan(let steps): show(steps, on: screen)
+        case .tool(let tool): show(tool, on: screen)
+        case .done, .failed: if let files = event.changedFiles { screen.update { $0.changedFiles = files } }
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -118,6 +89,8 @@ struct TurnWriter {
         case .finished:
             screen.end()
             output.context.stderr.write(output.faintMessage(screen.summary) + "\n")
+        // The answer has the place of a picture.
+        case .begun, .media, .unknown: break
         }
     }
 
@@ -126,36 +99,31 @@ struct TurnWriter {
     /// Scalars of one of them.
     private static let rowLength = 200
 
-    private mutating func show(_ activity: AgentActivity, on screen: AnswerScreen) {
-        switch activity {
-        // Folded: how long it thought is shown, and what it thought is in the JSON.
-        case .thought: thinkingSince = thinkingSince ?? output.context.now()
-        case .plan(let steps):
-            let texts = steps.map(\.text)
-            // How far it is stands in the line below the answer.
-            guard !lastPlan.elementsEqual(texts, by: { $0.isSame(as: $1) }) else { return }
-            lastPlan = texts
-            for step in steps.prefix(Self.mostRows) {
-                let mark = step.status == .completed ? "☑" : "☐"
-                screen.note("\(mark) \(step.text.scalars(atMost: Self.rowLength))")
-            }
-            if steps.count > Self.mostRows { screen.note("… \(steps.count - Self.mostRows) more steps") }
-        case .tool(let tool):
-            // The line of the tool names the files.
-            let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
-            for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }
-            if rows.count > Self.mostRows {
-                screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
-            }
-            if let line = unasked(tool) { screen.note(line) }
-        // The answer has its place.
-        case .media: break
+    private mutating func show(_ plan: [AgentPlanStep], on screen: AnswerScreen) {
+        let texts = plan.map(\.text)
+        // How far it is stands in the line below the answer.
+        guard !lastPlan.elementsEqual(texts, by: { $0.isSame(as: $1) }) else { return }
+        lastPlan = texts
+        for step in plan.prefix(Self.mostRows) {
+            let mark = step.status == .completed ? "☑" : "☐"
+            screen.note("\(mark) \(step.text.scalars(atMost: Self.rowLength))")
         }
+        if plan.count > Self.mostRows { screen.note("… \(plan.count - Self.mostRows) more steps") }
+    }
+
+    private mutating func show(_ tool: ToolReport, on screen: AnswerScreen) {
+        // The line of the tool names the files.
+        let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
+        for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }
+        if rows.count > Self.mostRows {
+            screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
+        }
+        if let line = unasked(tool) { screen.note(line) }
     }
 
     /// The line about a tool that ran, and was neither allowed nor asked about; nil for another tool, and for the later
     /// ones of a kind in this turn.
-    private mutating func unasked(_ tool: AgentToolReport) -> String? {
+    private mutating func unasked(_ tool: ToolReport) -> String? {
         guard tool.asked == false, tool.hasEnded, !allowed.covers(kind: tool.kind, title: tool.title),
             unaskedKinds.insert(ByteText(tool.kind)).inserted
         else { return nil }
@@ -167,9 +135,8 @@ struct TurnWriter {
         "⚙ \(tool) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? "")
     }
 
-    private mutating func writeText(_ turn: TurnOutput) {
-        switch turn {
-        case .begun: break
+    private mutating func writeText(_ event: TurnEvent) {
+        switch event {
         case .text(let text):
             guard !text.isEmpty else { return }
             lastNotice = nil
@@ -180,10 +147,8 @@ struct TurnWriter {
         case .toolStart(let name, _): note("⚙ \(name) …")
         case .toolComplete(let name, _, let success, let details):
             note(Self.end(of: name, success, details))
-        case .activity(.tool(let tool)): if let line = unasked(tool) { note(line) }
-        // The host's status line tells the mode.
-        case .usage, .mode, .activity: break
-        case .changed(let files): note(TurnProgress.changed(files))
+        case .tool(let tool): if let line = unasked(tool) { note(line) }
+        case .done, .failed: if let files = event.changedFiles { note(TurnProgress.changed(files)) }
         case .question(let notice):
             // The host's status lines tell the rest.
             if notice.phase == .continued { note("The agent goes on.") }
@@ -192,6 +157,8 @@ struct TurnWriter {
             lastNotice = notice
             note(notice)
         case .finished: endLine()
+        // The host's status line tells the mode.
+        case .begun, .usage, .mode, .thought, .plan, .media, .unknown: break
         }
     }
 
@@ -213,60 +180,14 @@ struct TurnWriter {
         }
         output.context.stderr.write(text + "\n")
     }
-
-    private func writeJSON(_ turn: TurnOutput) {
-        let event: Event =
-            switch turn {
-            case .begun(let turnID): Event(type: "turn", chatId: chatID, turnId: turnID)
-            case .text(let text): Event(type: "text", text: text)
-            case .status(let label): Event(type: "status", text: label)
-            case .toolStart(let name, let id): Event(type: "tool_start", toolName: name, toolCallId: id)
-            case .toolComplete(let name, let id, let success, let details):
-                Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
-            case .usage(let usage): Event(type: "usage", usage: usage)
-            case .changed(let files): Event(type: "changed", files: files)
-            case .mode(let mode): Event(type: "mode", text: mode.name)
-            case .question(let notice):
-                Event(
-                    type: notice.phase.rawValue,
-                    approvalId: notice.id,
-                    title: notice.title,
-                    kind: notice.kind,
-                    state: notice.state.rawValue,
-                    chosen: notice.answer,
-                    decidedBy: notice.decidedBy,
-                    expiresAt: notice.expiresAt,
-                    mode: notice.mode
-                )
-            case .activity(.thought(let text)): Event(type: "thought", text: text)
-            case .activity(.plan(let steps)): Event(type: "plan", steps: steps)
-            case .activity(.tool(let tool)):
-                Event(
-                    type: "tool",
-                    toolCallId: tool.toolCallID,
-                    title: tool.title,
-                    kind: tool.kind,
-                    state: tool.status.rawValue,
-                    locations: tool.locations,
-                    changes: tool.changes,
-                    asked: tool.asked
-                )
-            case .activity(.media(let media)):
-                Event(type: "media", mimeType: media.mimeType, size: media.size, data: media.data)
-            case .recovering(let notice): Event(type: "recovering", text: notice)
-            case .finished(let summary):
-                Event(type: "finished", chatId: chatID, answer: summary.answer, recovered: summary.wasRecovered)
-            }
-        output.json(event)
-    }
 }
 
-extension TurnOutput {
+extension TurnEvent {
     /// Whether the agent does something else than think.
     fileprivate var endsThinking: Bool {
         switch self {
-        case .begun, .status, .usage, .changed, .mode, .activity(.thought): false
-        case .text, .toolStart, .toolComplete, .question, .activity, .recovering, .finished: true
+        case .begun, .status, .usage, .done, .failed, .mode, .thought, .unknown: false
+        default: true
         }
     }
 }

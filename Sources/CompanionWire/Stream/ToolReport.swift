@@ -1,15 +1,3 @@
-/// What an agent tells of its work beside its answer. Hosts send a `status`, `tool_start` or `tool_complete` too, for
-/// readers that do not know these frames.
-package enum AgentActivity: Sendable, Hashable {
-    /// A piece of what it thinks, to be appended to what came before.
-    case thought(String)
-    /// All steps of its plan, in place of those of an earlier one.
-    case plan([AgentPlanStep])
-    case tool(AgentToolReport)
-    /// A picture or a sound of its answer.
-    case media(AgentMedia)
-}
-
 /// A step of an agent's plan.
 package struct AgentPlanStep: Codable, Sendable, Hashable {
     package enum Status: String, Codable, Sendable, Hashable {
@@ -28,7 +16,7 @@ package struct AgentPlanStep: Codable, Sendable, Hashable {
 }
 
 /// A call of a tool, as far as it is.
-package struct AgentToolReport: Codable, Sendable, Hashable {
+package struct ToolReport: Codable, Sendable, Hashable {
     package enum Status: String, Codable, Sendable, Hashable {
         case pending
         case inProgress = "in_progress"
@@ -52,28 +40,34 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
         }
     }
 
-    package var toolCallID: String
+    package var id: String
+    /// The tool's work, for people.
     package var title: String
-    /// What sort of tool it is, such as `read`, `edit` or `execute`; empty for none.
+    /// The sort of the tool, such as `read`, `edit` or `execute`; empty for none.
     package var kind: String
     package var status: Status
     package var locations: [AgentLocation]
-    /// What it has changed; empty until it has ended.
+    /// Its changes. Frames have them once it has ended.
     package var changes: [Change]
     /// Whether the agent has asked before it used it; nil for an agent that asks nothing, because it gets no tools but
     /// those that are allowed beforehand.
     package var asked: Bool?
 
+    private enum CodingKeys: String, CodingKey {
+        case id = "toolCallID"
+        case title, kind, status, locations, changes, asked
+    }
+
     package init(
-        toolCallID: String,
+        id: String,
         title: String,
-        kind: String,
-        status: Status,
-        locations: [AgentLocation],
-        changes: [Change],
+        kind: String = "",
+        status: Status = .pending,
+        locations: [AgentLocation] = [],
+        changes: [Change] = [],
         asked: Bool? = nil
     ) {
-        self.toolCallID = toolCallID
+        self.id = id
         self.title = title
         self.kind = kind
         self.status = status
@@ -84,6 +78,15 @@ package struct AgentToolReport: Codable, Sendable, Hashable {
 
     /// Whether nothing more is done for it.
     package var hasEnded: Bool { status == .completed || status == .failed }
+
+    /// - Returns: The same with other texts for people.
+    func mappingTexts(_ change: (String) -> String) -> ToolReport {
+        var tool = self
+        tool.title = change(title)
+        tool.locations = locations.map { AgentLocation(path: change($0.path), line: $0.line) }
+        tool.changes = changes.map { Change(path: change($0.path), diff: change($0.diff)) }
+        return tool
+    }
 }
 
 /// A place in a file that an agent works at.
@@ -115,35 +118,5 @@ package struct AgentMedia: Codable, Sendable, Hashable {
         self.mimeType = mimeType
         self.size = size
         self.data = data
-    }
-}
-
-extension AgentActivity {
-    /// Bytes of its frame, about.
-    package var size: Int {
-        /// What JSON has around a text.
-        let frame = 64
-        switch self {
-        case .thought(let text): return frame + text.utf8.count
-        case .plan(let steps): return steps.reduce(frame) { $0 + frame + $1.text.utf8.count }
-        case .tool(let tool):
-            let places = tool.locations.reduce(frame + tool.title.utf8.count) { $0 + frame + $1.path.utf8.count }
-            return tool.changes.reduce(places) { $0 + frame + $1.path.utf8.count + $1.diff.utf8.count }
-        case .media(let media): return frame + (media.data?.utf8.count ?? 0)
-        }
-    }
-
-    /// - Returns: The same with other texts for people.
-    func mappingTexts(_ change: (String) -> String) -> AgentActivity {
-        switch self {
-        case .thought(let text): return .thought(change(text))
-        case .plan(let steps): return .plan(steps.map { AgentPlanStep(text: change($0.text), status: $0.status) })
-        case .tool(var tool):
-            tool.title = change(tool.title)
-            for index in tool.locations.indices { tool.locations[index].path = change(tool.locations[index].path) }
-            tool.changes = tool.changes.map { .init(path: change($0.path), diff: change($0.diff)) }
-            return .tool(tool)
-        case .media: return self
-        }
     }
 }

@@ -1,9 +1,9 @@
-import CompanionWire
+package import CompanionWire
 
 /// The outputs of a turn. The turn advances only while outputs are read. Supports one reader, because the prompt is
 /// sent once.
-package struct ChatTurnOutputs: AsyncSequence, Sendable {
-    package typealias Element = TurnOutput
+package struct ChatTurnEvents: AsyncSequence, Sendable {
+    package typealias Element = TurnEvent
     package typealias Failure = any Error
 
     private let turn: ChatTurn
@@ -21,7 +21,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
     package struct AsyncIterator: AsyncIteratorProtocol {
         private enum Phase {
             case idle
-            case streaming(any AsyncIteratorProtocol<ContinueChatEvent, any Error>)
+            case streaming(any AsyncIteratorProtocol<TurnEvent, any Error>)
             case recovering(after: Duration, elapsed: @Sendable () -> Duration)
             case failing(CompanionClientError)
             case ended
@@ -34,15 +34,15 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         /// The host's health answer from the beginning of the turn.
         private var health: CompanionHealthResponse?
         private var age: @Sendable () -> Duration = { .zero }
-        private var usage: ContinueChatUsage?
-        private var queue: ArraySlice<TurnOutput> = []
+        private var usage: TurnUsage?
+        private var queue: ArraySlice<TurnEvent> = []
 
         fileprivate init(turn: ChatTurn) {
             self.turn = turn
             self.recovery = turn.makeRecovery()
         }
 
-        package mutating func next() async throws -> TurnOutput? {
+        package mutating func next() async throws -> TurnEvent? {
             while true {
                 if let output = queue.popFirst() { return output }
                 switch phase {
@@ -68,7 +68,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func read(_ stream: any AsyncIteratorProtocol<ContinueChatEvent, any Error>) async throws {
+        private mutating func read(_ stream: any AsyncIteratorProtocol<TurnEvent, any Error>) async throws {
             var stream = stream
             let input: TurnRecovery.Input
             do {
@@ -95,8 +95,8 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         }
 
         private mutating func apply(
-            _ result: (outputs: [TurnOutput], next: TurnRecovery.Step),
-            reading stream: (any AsyncIteratorProtocol<ContinueChatEvent, any Error>)?,
+            _ result: (outputs: [TurnEvent], next: TurnRecovery.Step),
+            reading stream: (any AsyncIteratorProtocol<TurnEvent, any Error>)?,
             elapsed: @escaping @Sendable () -> Duration
         ) {
             queue = result.outputs[...]
@@ -107,15 +107,9 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
                 phase = .recovering(after: wait, elapsed: elapsed)
             case .finish(let recovered):
                 phase = .ended
+                turn.finished(position)
                 queue.append(
-                    .finished(
-                        ChatTurnSummary(
-                            answer: recovery.answer,
-                            usage: usage,
-                            wasRecovered: recovered,
-                            position: position
-                        )
-                    )
+                    .finished(FinishedTurn(answer: recovery.answer, usage: usage, wasRecovered: recovered))
                 )
             case .fail(let error):
                 phase = .failing(error)

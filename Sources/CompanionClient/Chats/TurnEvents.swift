@@ -1,3 +1,4 @@
+package import CompanionWire
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -5,15 +6,15 @@ import NIOCore
 ///
 /// If the reader is cancelled, the body is cancelled too, and the reader waits until the body has finished its writes.
 /// The sequence ends when the body ends, and throws the body's error.
-package struct TurnOutputs: AsyncSequence, Sendable {
-    package typealias Element = TurnOutput
+package struct TurnEvents: AsyncSequence, Sendable {
+    package typealias Element = TurnEvent
     package typealias Failure = any Error
 
     private let source: Source
 
     /// - Parameter body: Gets a function that takes the outputs; they are buffered until they are read. Where a
     ///   reader is far behind, texts in a row become one, so that it costs little memory.
-    init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void) {
+    init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnEvent) -> Void) async throws -> Void) {
         source = Source(body)
     }
 
@@ -24,15 +25,15 @@ package struct TurnOutputs: AsyncSequence, Sendable {
     package struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let source: Source
 
-        package func next() async throws -> TurnOutput? {
+        package func next() async throws -> TurnEvent? {
             try await source.next()
         }
     }
 }
 
-extension TurnOutputs {
+extension TurnEvents {
     fileprivate actor Source {
-        typealias Body = @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void
+        typealias Body = @Sendable (_ emit: @escaping @Sendable (TurnEvent) -> Void) async throws -> Void
 
         private let body: Body
         private let buffer = OutputBuffer()
@@ -43,7 +44,7 @@ extension TurnOutputs {
             self.body = body
         }
 
-        func next() async throws -> TurnOutput? {
+        func next() async throws -> TurnEvent? {
             let wakes = wakes ?? begin()
             self.wakes = wakes
             // A stream's iterator has no state of its own, so a new one is fine.
@@ -89,13 +90,13 @@ private final class OutputBuffer: Sendable {
     private static let textSize = 64 << 10
 
     private struct State {
-        var outputs = CircularBuffer<TurnOutput>()
+        var outputs = CircularBuffer<TurnEvent>()
         var failure: (any Error)?
     }
 
     private let state = NIOLockedValueBox(State())
 
-    func add(_ output: TurnOutput) {
+    func add(_ output: TurnEvent) {
         state.withLockedValue { state in
             guard state.outputs.count >= Self.most, case .text(let text) = output,
                 case .text(var before)? = state.outputs.last, before.utf8.count < Self.textSize
@@ -107,7 +108,7 @@ private final class OutputBuffer: Sendable {
         }
     }
 
-    func take() -> TurnOutput? { state.withLockedValue { $0.outputs.popFirst() } }
+    func take() -> TurnEvent? { state.withLockedValue { $0.outputs.popFirst() } }
 
     func fail(_ error: any Error) { state.withLockedValue { $0.failure = error } }
 

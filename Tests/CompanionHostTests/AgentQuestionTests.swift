@@ -10,7 +10,7 @@ import Testing
 @Suite("Questions of an agent", .timeLimit(.minutes(5)))
 struct AgentQuestionTests {
     private static let asked = AgentQuestion(
-        call: AgentToolCall(id: "t", title: "Run it", kind: "execute"),
+        call: ToolReport(id: "t", title: "Run it", kind: "execute"),
         arguments: "rm -r build\n",
         options: [
             AgentOption(id: "y", name: "Yes", kind: .allowOnce),
@@ -28,7 +28,7 @@ struct AgentQuestionTests {
         let clock: TestClock
         let events: HostEventSink
         /// What the turn's readers are told.
-        let told = NIOLockedValueBox<[AgentEvent]>([])
+        let told = NIOLockedValueBox<[TurnEvent]>([])
 
         init(_ directory: String, timeout: Duration = .seconds(1800), clock: TestClock = TestClock()) throws {
             self.clock = clock
@@ -365,8 +365,9 @@ struct AgentQuestionTests {
             expiresAt: now.addingTimeInterval(seconds)
         )
         question.state = .expired
-        #expect(frames.take(.question(question)).first == .status("Nobody answered within \(text): rejected"))
-        #expect(frames.take(.signOfLife).isEmpty)
+        let decided = TurnEvent.question(QuestionNotice(.decided, question))
+        #expect(frames.take(decided).first == .status("Nobody answered within \(text): rejected"))
+        #expect(frames.take(.usage(TurnUsage(totalTokens: 1))) == [.usage(TurnUsage(totalTokens: 1))])
         let continued = TurnEvent.question(QuestionNotice(.continued, question))
         #expect(frames.take(.thought("x")).first == continued)
         #expect(!frames.take(.thought("x")).contains(continued))

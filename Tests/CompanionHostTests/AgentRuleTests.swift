@@ -15,7 +15,7 @@ struct AgentRuleTests {
     ]
 
     private static func asked(_ kind: String, _ command: String? = nil, _ paths: [String] = []) -> AgentQuestion {
-        var call = AgentToolCall(id: "t", title: "Do it", kind: kind)
+        var call = ToolReport(id: "t", title: "Do it", kind: kind)
         call.locations = paths.map { AgentLocation(path: $0) }
         return AgentQuestion(call: call, arguments: "", command: command, options: options)
     }

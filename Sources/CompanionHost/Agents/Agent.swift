@@ -19,64 +19,9 @@ package struct AgentTurn: Sendable {
     package var mode: AgentMode?
 }
 
-/// What an agent says.
-package enum AgentEvent: Sendable, Hashable {
-    /// What it is doing, for people.
-    case status(String)
-    /// A piece of the answer.
-    case text(String)
-    /// Something that people have to know of the conversation itself. It becomes a paragraph of the answer.
-    case notice(String)
-    /// A picture or a sound of the answer. A text marks its place.
-    case media(AgentMedia)
-    /// A piece of what it thinks before it answers.
-    case thought(String)
-    /// What it is going to do, in place of an earlier plan.
-    case plan([AgentPlanStep])
-    /// A tool at work, or what has become of it.
-    case tool(AgentToolCall)
-    /// How freely it works from now on, in the agent's words.
-    case mode(String)
-    case usage(TurnUsage)
-    /// A question of its own was asked or decided. The host says so, not the agent.
-    case question(HostQuestion)
-    /// It works, and says nothing.
-    case signOfLife
-}
-
-extension AgentEvent {
-    /// A tool of a name begins.
-    static func toolStart(name: String, id: String) -> AgentEvent {
-        .tool(AgentToolCall(id: id, title: name, status: .inProgress))
-    }
-
-    /// It has ended.
-    static func toolComplete(name: String, id: String, success: Bool, details: String?) -> AgentEvent {
-        .tool(AgentToolCall(id: id, title: name, status: success ? .completed : .failed, output: details))
-    }
-}
-
-/// A call of a tool, as far as it is.
-package struct AgentToolCall: Sendable, Hashable {
-    package typealias Status = ToolReport.Status
-
-    package var id: String
-    /// What it does, for people.
-    package var title: String
-    /// What sort of tool it is, such as `read`, `edit` or `execute`; empty for none.
-    package var kind = ""
-    package var status = Status.pending
-    package var locations: [AgentLocation] = []
-    package var diffs: [AgentDiff] = []
-    /// What it gave, for people.
-    package var output: String?
-    /// Whether the agent has asked before it used it; nil for an agent that asks nothing.
-    package var wasAsked: Bool?
-}
-
 /// What an agent is asked before it can go on. Nothing is allowed by itself.
 package struct AgentQuestion: Sendable, Hashable {
-    package var call: AgentToolCall
+    package var call: ToolReport
     /// What the tool would do, in full: a command, a difference, or arguments as JSON.
     package var arguments: String
     /// The command that it would run, as it would be typed; nil for none.
@@ -122,15 +67,24 @@ package struct AgentTrouble: Sendable, Hashable, Codable {
 
 /// How an agent and a turn's reader speak to each other.
 package struct AgentConversation: Sendable {
-    package let emit: @Sendable (AgentEvent) -> Void
+    /// Passes on an event. The host itself says how a turn has ended.
+    package let emit: @Sendable (TurnEvent) -> Void
+    /// Says something that people have to know of the conversation itself: a paragraph of the answer.
+    package let notice: @Sendable (String) -> Void
+    /// Says that the agent works, and nothing else.
+    package let keepAlive: @Sendable () -> Void
     /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
     package let ask: @Sendable (AgentQuestion) async -> AgentDecision
 
     package init(
-        emit: @escaping @Sendable (AgentEvent) -> Void,
+        emit: @escaping @Sendable (TurnEvent) -> Void,
+        notice: @escaping @Sendable (String) -> Void,
+        keepAlive: @escaping @Sendable () -> Void,
         ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision
     ) {
         self.emit = emit
+        self.notice = notice
+        self.keepAlive = keepAlive
         self.ask = ask
     }
 }

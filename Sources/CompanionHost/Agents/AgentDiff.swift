@@ -29,11 +29,8 @@ extension AgentDiff {
         var text: Substring
     }
 
-    /// How many lines are new, and how many went.
-    package var counts: (added: Int, removed: Int) {
-        let lines = lines
-        return (lines.count { $0.mark == "+" }, lines.count { $0.mark == "-" })
-    }
+    /// The change as readers get it.
+    var change: ToolReport.Change { ToolReport.Change(path: path, diff: unified) }
 
     /// The change as `diff -u` shows it.
     package var unified: String {
@@ -120,5 +117,14 @@ extension AgentDiff {
     private static func split(_ text: String) -> [Substring] {
         guard !text.utf8.isEmpty else { return [] }
         return (text.dropping(suffix: "\n") ?? text[...]).parts("\n", omittingEmpty: false)
+    }
+}
+
+extension ToolReport.Change {
+    /// How many lines are new, and how many went.
+    var counts: (added: Int, removed: Int) {
+        // The first two name the file.
+        let lines = diff.parts("\n").dropFirst(2)
+        return (lines.count { $0.begins(with: "+") }, lines.count { $0.begins(with: "-") })
     }
 }

@@ -61,7 +61,7 @@ package final class AgentQuestions: Sendable {
     @Sendable func ask(
         _ asked: AgentQuestion,
         turn: AgentTurn,
-        emit: @Sendable (AgentEvent) -> Void
+        emit: @Sendable (TurnEvent) -> Void
     ) async -> AgentDecision {
         let now = clock.now()
         let question = HostQuestion(
@@ -87,7 +87,7 @@ package final class AgentQuestions: Sendable {
             return asked.rejection
         }
         events.send(.questionAsked(question.withoutArguments))
-        emit(.question(question.withoutArguments))
+        emit(.question(QuestionNotice(.asked, question)))
         guard var ended = await ending(of: question, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
@@ -96,7 +96,7 @@ package final class AgentQuestions: Sendable {
         if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
             ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
         }
-        emit(.question(ended))
+        emit(.question(QuestionNotice(.decided, ended)))
         return switch ended.state {
         case .approved, .rejected: ended.option.map(AgentDecision.option) ?? .cancelled
         case .cancelled: .cancelled

@@ -158,7 +158,7 @@ struct ToolUse: Sendable {
     init(_ question: AgentQuestion, directory: String, project: String? = nil) {
         kind = question.call.kind
         command = question.command
-        paths = question.call.locations.map(\.path) + question.call.diffs.map(\.path)
+        paths = question.call.locations.map(\.path) + question.call.changes.map(\.path)
         directories = question.directories
         hasUnknownArguments = question.hasUnknownArguments
         self.directory = directory

@@ -94,7 +94,7 @@ package struct AgentRules: Sendable {
     @Sendable func answer(
         _ asked: AgentQuestion,
         turn: AgentTurn,
-        emit: @Sendable (AgentEvent) -> Void
+        emit: @Sendable (TurnEvent) -> Void
     ) async -> AgentDecision? {
         do {
             let all = try await book().rules

@@ -13,44 +13,57 @@ struct AgentFrames: Sendable {
     /// Whether the answer's text has a line to be ended.
     private var isInLine = false
     /// Questions that were answered since the agent said anything.
-    private var answered: [HostQuestion] = []
+    private var answered: [QuestionNotice] = []
 
-    mutating func take(_ event: AgentEvent) -> [TurnEvent] {
+    mutating func take(_ event: TurnEvent) -> [TurnEvent] {
         switch event {
-        case .question(let question): self.question(question)
-        // Neither a count nor a sign of life is work: they also come at the end of a turn that failed.
-        case .usage, .signOfLife: said(event)
-        default: finish() + said(event)
+        case .question(let notice): question(notice)
+        // A count is no work: it also comes at the end of a turn that failed.
+        case .usage: [event]
+        default: finish() + frames(of: event)
         }
+    }
+
+    /// Something that people have to know of the conversation itself, as a paragraph of the answer.
+    mutating func notice(_ text: String) -> [TurnEvent] {
+        defer { isInLine = false }
+        return finish() + [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
     }
 
     /// What there is to say at the end of a turn that ended well.
     mutating func finish() -> [TurnEvent] {
         defer { answered = [] }
-        return answered.map { .question(QuestionNotice(.continued, $0)) }
+        return answered.map { notice -> TurnEvent in
+            var notice = notice
+            notice.phase = .continued
+            notice.openFor = nil
+            return .question(notice)
+        }
     }
 
-    private mutating func said(_ event: AgentEvent) -> [TurnEvent] {
+    private mutating func frames(of event: TurnEvent) -> [TurnEvent] {
         switch event {
         case .thought(let text):
             return status("Thinking") + (text.isEmpty ? [] : Self.pieces(of: text).map { .thought($0) })
-        case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
             lastLabel = nil
             if !text.isEmpty { isInLine = !text.ends(with: "\n") }
             return Self.pieces(of: text).map { .text($0) }
-        case .notice(let text):
-            defer { isInLine = false }
-            return [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
-        case .media(let media): return [.media(media)]
-        case .plan(let steps): return plan(steps) + [.plan(steps)]
+        case .plan(let steps): return progress(of: steps) + [event]
         case .tool(let call): return tool(call)
-        case .mode(let name):
-            guard let named = AgentMode(name), mode?.name.isSame(as: named.name) != true else { return [] }
+        case .toolStart(let name, let id):
+            return tool(ToolReport(id: id ?? name, title: name, status: .inProgress))
+        case .toolComplete(let name, let id, let success, let details):
+            let status = success ? ToolReport.Status.completed : .failed
+            return tool(ToolReport(id: id ?? name, title: name, status: status, output: details))
+        case .mode(let named):
+            guard mode?.name.isSame(as: named.name) != true else { return [] }
             mode = named
-            return status("Mode: \(named.name)") + [.mode(named)]
-        case .usage(let usage): return [.usage(usage)]
+            return status("Mode: \(named.name)") + [event]
+        // How the turn ended is not the agent's to say, and the last ones are the client's.
+        case .done, .failed, .unknown, .begun, .recovering, .finished: return []
+        default: return [event]
         }
     }
 
@@ -75,21 +88,27 @@ struct AgentFrames: Sendable {
     }
 
     /// With a status line, for clients that do not know questions.
-    private mutating func question(_ question: HostQuestion) -> [TurnEvent] {
+    private mutating func question(_ notice: QuestionNotice) -> [TurnEvent] {
         lastLabel = nil
         let label: String
-        switch question.state {
-        case .open: return status("Waiting for an answer: \(question.title)") + [.question(.init(.asked, question))]
-        case .cancelled: return [.question(QuestionNotice(.decided, question))]
+        switch notice.state {
+        case .open: return status("Waiting for an answer: \(notice.title)") + [.question(notice)]
+        case .cancelled: return [.question(notice)]
         case .approved, .rejected:
-            let person = question.decidedBy ?? "Someone"
-            let state = question.state.rawValue
-            let answer = question.chosen.map { "said “\(AgentOption.shown($0))” (\(state))" }
+            let person = notice.decidedBy ?? "Someone"
+            let state = notice.state.rawValue
+            let answer = notice.answer.map { "said “\(AgentOption.shown($0))” (\(state))" }
             label = "\(person) \(answer ?? "\(state) it")"
-        case .expired, .interrupted: label = "Nobody answered within \(question.time): rejected"
+        default: label = "Nobody answered within \(Self.time(notice.openFor ?? 0)): rejected"
         }
-        answered.append(question)
-        return status(label) + [.question(QuestionNotice(.decided, question))]
+        answered.append(notice)
+        return status(label) + [.question(notice)]
+    }
+
+    /// How long a question could be answered.
+    private static func time(_ seconds: Double) -> String {
+        let seconds = Int(seconds.rounded())
+        return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
     /// The same twice in a row is said once.
@@ -99,7 +118,7 @@ struct AgentFrames: Sendable {
         return [.status(label)]
     }
 
-    private mutating func plan(_ steps: [AgentPlanStep]) -> [TurnEvent] {
+    private mutating func progress(of steps: [AgentPlanStep]) -> [TurnEvent] {
         guard !steps.isEmpty else { return [] }
         let done = steps.count { $0.status == .completed }
         let next = steps.first { $0.status == .inProgress } ?? steps.first { $0.status == .pending }
@@ -107,7 +126,7 @@ struct AgentFrames: Sendable {
         return status("Plan, \(done) of \(steps.count) done\(step)")
     }
 
-    private mutating func tool(_ call: AgentToolCall) -> [TurnEvent] {
+    private mutating func tool(_ call: ToolReport) -> [TurnEvent] {
         let id = ByteText(call.id)
         if ended.contains(id) {
             // It may tell more of a tool that has ended. One that is at work is another call with the same id.
@@ -140,49 +159,31 @@ struct AgentFrames: Sendable {
     /// Bytes of a tool's changes that readers get; `pairtool changes` has all of them.
     private static let changesSize = 64 << 10
 
-    private static func report(of call: AgentToolCall) -> ToolReport {
+    /// The report as its frame has it.
+    private static func report(of call: ToolReport) -> ToolReport {
+        var report = call
+        report.output = nil
         var left = changesSize
-        let changes = (call.hasEnded ? call.diffs : []).compactMap { diff -> ToolReport.Change? in
+        report.changes = (call.hasEnded ? call.changes : []).compactMap { change -> ToolReport.Change? in
             // A scalar has up to four bytes.
             guard left >= 4 else { return nil }
-            let text = pieces(of: diff.unified, size: left)[0]
+            let text = pieces(of: change.diff, size: left)[0]
             left -= text.utf8.count
-            return ToolReport.Change(path: diff.path, diff: text)
+            return ToolReport.Change(path: change.path, diff: text)
         }
-        return ToolReport(
-            id: call.id,
-            title: call.title,
-            kind: call.kind,
-            status: call.status,
-            locations: call.locations,
-            changes: changes,
-            asked: call.wasAsked
-        )
+        return report
     }
 
     /// What became of a tool, in a line or two: where it worked, what it changed, what it gave.
-    private static func details(of call: AgentToolCall) -> String? {
-        var parts = call.diffs.map { diff in
-            let (added, removed) = diff.counts
-            return "\(diff.path) +\(added) −\(removed)"
+    private static func details(of call: ToolReport) -> String? {
+        var parts = call.changes.map { change in
+            let (added, removed) = change.counts
+            return "\(change.path) +\(added) −\(removed)"
         }
         if parts.isEmpty {
             parts = call.locations.map { $0.path + ($0.line.map { ":\($0)" } ?? "") }
         }
         if let output = call.output, !output.isEmpty { parts.append(output) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
-    }
-}
-
-extension AgentToolCall {
-    /// Whether nothing more is done for it.
-    var hasEnded: Bool { status == .completed || status == .failed }
-}
-
-extension HostQuestion {
-    /// How long it could be answered.
-    fileprivate var time: String {
-        let seconds = Int(expiresAt.timeIntervalSince(askedAt).rounded())
-        return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 }

@@ -41,8 +41,23 @@ struct AnswerSink: Sendable {
         self.overflow = overflow
     }
 
-    /// Takes an event; dropped once the answer is closed.
-    func emit(_ event: AgentEvent) {
+    /// Passes an event on; dropped once the answer is closed.
+    func emit(_ event: TurnEvent) {
+        add { $0.take(event) }
+    }
+
+    /// Adds a paragraph of the host to the answer.
+    func notice(_ text: String) {
+        add { $0.notice(text) }
+    }
+
+    /// Notes that the agent works.
+    func keepAlive() {
+        add { _ in [] }
+    }
+
+    /// - Parameter frames: Makes the frames that readers get.
+    private func add(_ frames: (inout AgentFrames) -> [TurnEvent]) {
         let isTooLong = state.withLockedValue { state in
             guard !state.isClosed else { return false }
             state.lastActivity = .now
@@ -51,7 +66,7 @@ struct AnswerSink: Sendable {
                 state.isClosed = true
                 return true
             }
-            for frame in state.frames.take(event) {
+            for frame in frames(&state.frames) {
                 if case .text(let text) = frame {
                     guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else {
                         state.isClosed = true

@@ -135,7 +135,11 @@ extension TurnRunner {
             group.addTask { [agent, ask] in
                 do {
                     let turn = try await self.begin(job, sink, noting: start)
-                    let conversation = AgentConversation(emit: sink.emit) { question in
+                    let conversation = AgentConversation(
+                        emit: sink.emit,
+                        notice: sink.notice,
+                        keepAlive: sink.keepAlive
+                    ) { question in
                         var asking = turn
                         asking.mode = sink.mode
                         return await sink.waiting { [asking] in await ask(question, asking, sink.emit) }

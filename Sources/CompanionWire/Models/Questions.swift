@@ -175,6 +175,8 @@ package struct QuestionNotice: Sendable, Hashable {
     package var expiresAt: Date?
     /// The agent's mode when it asked; nil where that is not known, and once the question is decided.
     package var mode: AgentMode?
+    /// Seconds that it could be answered, where nobody did. Frames do not have it: the host says it in a status.
+    package var openFor: Double?
 
     package init(_ phase: Phase, _ question: HostQuestion) {
         self.phase = phase
@@ -186,6 +188,8 @@ package struct QuestionNotice: Sendable, Hashable {
         decidedBy = question.decidedBy
         expiresAt = phase == .asked ? question.expiresAt : nil
         mode = phase == .asked ? question.mode : nil
+        guard phase == .decided, question.state == .expired || question.state == .interrupted else { return }
+        openFor = question.expiresAt.timeIntervalSince(question.askedAt)
     }
 
     package init(

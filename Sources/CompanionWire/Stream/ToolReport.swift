@@ -49,6 +49,8 @@ package struct ToolReport: Codable, Sendable, Hashable {
     package var locations: [AgentLocation]
     /// Its changes. Frames have them once it has ended.
     package var changes: [Change]
+    /// The text that it gave, for people. Frames do not have it: it is in the details of its end.
+    package var output: String?
     /// Whether the agent has asked before it used it; nil for an agent that asks nothing, because it gets no tools but
     /// those that are allowed beforehand.
     package var asked: Bool?
@@ -65,6 +67,7 @@ package struct ToolReport: Codable, Sendable, Hashable {
         status: Status = .pending,
         locations: [AgentLocation] = [],
         changes: [Change] = [],
+        output: String? = nil,
         asked: Bool? = nil
     ) {
         self.id = id
@@ -73,6 +76,7 @@ package struct ToolReport: Codable, Sendable, Hashable {
         self.status = status
         self.locations = locations
         self.changes = changes
+        self.output = output
         self.asked = asked
     }
 

@@ -24,7 +24,8 @@ struct ACPAgentTests {
     struct Bench: Sendable {
         let agent: ACPAgent
         let directory: String
-        let events = NIOLockedValueBox<[AgentEvent]>([])
+        let events = NIOLockedValueBox<[TurnEvent]>([])
+        let notices = NIOLockedValueBox<[String]>([])
         let reports: NIOLockedValueBox<[AgentReport]>
         /// Doors that open with each report, by its number.
         let told: Gates
@@ -38,19 +39,24 @@ struct ACPAgentTests {
         func send(
             _ prompt: String,
             chat: String = "c",
-            emit: @escaping @Sendable (AgentEvent) -> Void = { _ in },
+            emit: @escaping @Sendable (TurnEvent) -> Void = { _ in },
             ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision = { $0.rejection }
         ) async throws -> String {
             let text = NIOLockedValueBox("")
             let turn = AgentTurn(chatID: chat, prompt: prompt, directory: directory)
-            let conversation = AgentConversation { event in
-                events.withLockedValue { $0.append(event) }
-                if case .text(let piece) = event { text.withLockedValue { $0 += piece } }
-                emit(event)
-            } ask: { question in
-                questions.withLockedValue { $0.append(question) }
-                return await ask(question)
-            }
+            let conversation = AgentConversation(
+                emit: { event in
+                    events.withLockedValue { $0.append(event) }
+                    if case .text(let piece) = event { text.withLockedValue { $0 += piece } }
+                    emit(event)
+                },
+                notice: { text in notices.withLockedValue { $0.append(text) } },
+                keepAlive: {},
+                ask: { question in
+                    questions.withLockedValue { $0.append(question) }
+                    return await ask(question)
+                }
+            )
             try await agent.answer(turn, conversation: conversation)
             return text.withLockedValue { $0 }
         }
@@ -171,14 +177,14 @@ struct ACPAgentTests {
     func events() async throws {
         try await withAgent { (bench: Bench) async throws in
             #expect(try await bench.send("think") == "Done.")
-            let events = bench.events.withLockedValue { $0.filter { $0 != .signOfLife } }
-            var call = AgentToolCall(
+            let events = bench.events.withLockedValue { $0 }
+            var call = ToolReport(
                 id: "t",
                 title: "Read a file",
                 kind: "read",
                 locations: [.init(path: "a.txt", line: 3)]
             )
-            call.wasAsked = false
+            call.asked = false
             var calls = [call]
             call.status = .inProgress
             calls.append(call)
@@ -186,9 +192,9 @@ struct ACPAgentTests {
             call.output = "2 lines"
             calls.append(call)
             let plan = [AgentPlanStep(text: "Look", status: .completed), .init(text: "Do it", status: .inProgress)]
-            let expected: [AgentEvent] =
+            let expected: [TurnEvent] =
                 [.status("Starting Fake"), .thought("Let me "), .thought("see."), .plan(plan)]
-                + calls.map(AgentEvent.tool)
+                + calls.map(TurnEvent.tool)
                 + [.text("Done."), .usage(.init(inputTokens: 5, outputTokens: 6, totalTokens: 11))]
             #expect(events == expected)
         }
@@ -339,9 +345,7 @@ struct ACPAgentTests {
                 _ = try await withAgent(option, in: directory, sessions: sessions) { try await $0.send("say one") }
                 try await withAgent(option, in: directory, sessions: sessions) { (bench: Bench) async throws in
                     #expect(try await bench.send("recall") == expected)
-                    let notices = bench.events.withLockedValue { events in
-                        events.compactMap { if case .notice(let text) = $0 { text } else { nil } }
-                    }
+                    let notices = bench.notices.withLockedValue { $0 }
                     let text =
                         "Fake could not resume its session: this is a new session without the earlier messages."
                     #expect(notices == (expected.isEmpty ? [text] : []))
@@ -353,9 +357,7 @@ struct ACPAgentTests {
                 }
                 try await withAgent(option, in: directory, sessions: sessions) { (bench: Bench) async throws in
                     #expect(try await bench.send("recall") == "")
-                    #expect(
-                        bench.events.withLockedValue { $0.contains { if case .notice = $0 { true } else { false } } }
-                    )
+                    #expect(bench.notices.withLockedValue { !$0.isEmpty })
                 }
             }
         }
@@ -448,18 +450,18 @@ struct ACPAgentTests {
         try await withAgent("yolo") { (bench: Bench) async throws in
             #expect(try await bench.send("say one") == "one")
             #expect(bench.file("mode") == "ask")
-            #expect(bench.events.withLockedValue { $0.contains(.mode("Ask first")) })
+            #expect(bench.events.withLockedValue { $0.contains(.mode(AgentMode("Ask first")!)) })
             #expect(
                 await bench.failure("go-yolo")
                     == "Fake is in the mode “YOLO”, in which it asks nothing. Its host does not allow that"
             )
-            #expect(bench.events.withLockedValue { $0.contains(.mode("YOLO (asks nothing)")) })
+            #expect(bench.events.withLockedValue { $0.contains(.mode(AgentMode("YOLO (asks nothing)")!)) })
             #expect(try await bench.send("say two") == "two", "it asks again")
         }
         try await withAgent("yolo", allowsBypass: true) { (bench: Bench) async throws in
             #expect(try await bench.send("say one") == "one")
             #expect(bench.file("mode") == nil)
-            #expect(bench.events.withLockedValue { $0.contains(.mode("YOLO (asks nothing)")) })
+            #expect(bench.events.withLockedValue { $0.contains(.mode(AgentMode("YOLO (asks nothing)")!)) })
         }
     }
 
@@ -471,8 +473,8 @@ struct ACPAgentTests {
             #expect(await bench.failure("error") == "Fake could not do this: Internal error: no luck")
             #expect(try await bench.send("tokens") == "cut")
             #expect(
-                bench.events.withLockedValue {
-                    $0.contains(.notice("The answer ends here: the model's limit of tokens is reached."))
+                bench.notices.withLockedValue {
+                    $0.contains("The answer ends here: the model's limit of tokens is reached.")
                 }
             )
             #expect(try await bench.send("files") == "-32601")

@@ -19,7 +19,7 @@ struct ACPBoundTests {
             let stops = NIOLockedValueBox(0)
             turn = ACPTurn(
                 limits: limits,
-                emit: { _ in },
+                reader: AgentConversation(emit: { _ in }, notice: { _ in }, keepAlive: {}, ask: { $0.rejection }),
                 checkMode: {},
                 stop: { stops.withLockedValue { $0 += 1 } }
             )
@@ -103,18 +103,21 @@ struct ACPBoundTests {
 
     @Test(
         "What an agent sends without an end is ended, however small its pieces are",
-        arguments: [AgentEvent.text("a"), .thought("a"), .status("a"), .signOfLife]
+        arguments: [.text("a"), .thought("a"), .status("a"), nil] as [TurnEvent?]
     )
-    func endless(_ event: AgentEvent) {
+    func endless(_ event: TurnEvent?) {
         let overflows = NIOLockedValueBox(0)
         let sink = AnswerSink(
             maximumEvents: 100,
             publish: { _ in },
             overflow: { overflows.withLockedValue { $0 += 1 } }
         )
-        for _ in 0..<100 { sink.emit(event) }
+        func send() {
+            if let event { sink.emit(event) } else { sink.keepAlive() }
+        }
+        for _ in 0..<100 { send() }
         #expect(overflows.withLockedValue { $0 } == 0)
-        for _ in 0..<10 { sink.emit(event) }
+        for _ in 0..<10 { send() }
         #expect(overflows.withLockedValue { $0 } == 1)
     }
 }

@@ -120,10 +120,11 @@ import Testing
         let item = #"{"type":"diff","path":"a.txt","oldText":"\#(old)","newText":"\#(new)"}"#
         for count in [1, 2, 1000] {
             let items = [String](repeating: item, count: count).joined(separator: ",")
-            let question = try shown(#""title":"Edit","content":[\#(items)]"#)
-            let diffs = question.call.diffs
+            let json = #"{"toolCallId":"t","title":"Edit","content":[\#(items)]}"#
+            let call = try #require(JSONValue(lenient: Array(json.utf8)).flatMap { ACPToolCall($0) })
+            let diffs = try #require(call.diffs)
             #expect(diffs.count == count && diffs.reduce(0) { $0 + $1.comparedLines } <= AgentDiff.mostComparedLines)
-            #expect(diffs.allSatisfy { $0.counts == (40, 40) }, "all is shown, compared or not")
+            #expect(diffs.allSatisfy { $0.change.counts == (40, 40) }, "all is shown, compared or not")
         }
     }
 
@@ -169,7 +170,7 @@ import Testing
     @Test("A call that was asked about says so to its readers, and another one that it was not")
     func asked() throws {
         var conversation = ACPConversation()
-        func update(_ id: String, _ status: String) throws -> AgentEvent? {
+        func update(_ id: String, _ status: String) throws -> TurnEvent? {
             let json = #"{"sessionUpdate":"tool_call","toolCallId":"\#(id)","title":"Run","status":"\#(status)"}"#
             return conversation.take(ACPUpdate(try #require(JSONValue(lenient: Array(json.utf8))))).first
         }
@@ -179,7 +180,7 @@ import Testing
         _ = conversation.question(try #require(ACPQuestion(key: 0, question)))
         for (id, wasAsked) in [("t", true), ("u", false)] {
             guard case .tool(let call)? = try update(id, "completed") else { Issue.record("no tool"); continue }
-            #expect(call.wasAsked == wasAsked)
+            #expect(call.asked == wasAsked)
             var frames = AgentFrames()
             let reports = frames.take(.tool(call)).compactMap { frame in
                 if case .tool(let report) = frame { report.asked } else { nil as Bool? }

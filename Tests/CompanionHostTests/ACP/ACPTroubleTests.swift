@@ -25,7 +25,7 @@ struct ACPTroubleTests {
     }
 
     private static func notices(_ bench: Bench) -> [String] {
-        bench.events.withLockedValue { $0.compactMap { if case .notice(let text) = $0 { text } else { nil } } }
+        bench.notices.withLockedValue { $0 }
     }
 
     private static func starts(_ bench: Bench) -> Int {
@@ -65,7 +65,7 @@ struct ACPTroubleTests {
                 #expect(try await bench.send("say one") == "one")
                 #expect(bench.file("option") == #"["m", "ask"]"#)
                 let modes = bench.events.withLockedValue { $0.filter { if case .mode = $0 { true } else { false } } }
-                #expect(modes == [.mode("Ask first")])
+                #expect(modes == [.mode(AgentMode("Ask first")!)])
             }
         }
         try await withTemporaryDirectory { directory in

@@ -7,10 +7,10 @@ import Testing
 @Suite("Updates of an agent")
 struct ACPUpdateTests {
     /// Takes updates as an agent writes them.
-    private func events(_ updates: [String]) throws -> [AgentEvent] {
+    private func events(_ updates: [String]) throws -> [TurnEvent] {
         var client = ACPClient()
         var conversation = ACPConversation()
-        var events: [AgentEvent] = []
+        var events: [TurnEvent] = []
         _ = client.call(.prompt("go", session: "s"))
         for update in updates {
             let line = #"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":\#(update)}}"#
@@ -33,7 +33,7 @@ struct ACPUpdateTests {
     }
 
     private static let wave = AgentMedia(mimeType: "audio/wav", size: 3, data: "AAAA")
-    static let contents: [(String, [AgentEvent])] = [
+    static let contents: [(String, [TurnEvent])] = [
         (#"{"type":"text","text":"a"}"#, [.text("a")]),
         (
             #"{"type":"image","mimeType":"image/png","data":"AAAA"}"#,
@@ -49,13 +49,13 @@ struct ACPUpdateTests {
         (#"{"type":"resource_link","uri":"file:///p"}"#, [.text("file:///p")]),
         (#"{"type":"resource","resource":{"uri":"file:///p","text":"words"}}"#, [.text("words")]),
         (#"{"type":"resource","resource":{"uri":"file:///p","blob":"AAAA"}}"#, [.text("file:///p")]),
-        (#"{"type":"resource"}"#, [.signOfLife]),
-        (#"{"type":"later","x":1}"#, [.signOfLife]),
-        ("null", [.signOfLife]),
+        (#"{"type":"resource"}"#, []),
+        (#"{"type":"later","x":1}"#, []),
+        ("null", []),
     ]
 
     @Test("Each kind of content is in the answer as text, and a picture or a sound beside it", arguments: contents)
-    func content(_ content: String, _ expected: [AgentEvent]) throws {
+    func content(_ content: String, _ expected: [TurnEvent]) throws {
         let said = try events([#"{"sessionUpdate":"agent_message_chunk","content":\#(content)}"#])
         #expect(said == expected)
         let words = expected.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined()
@@ -79,7 +79,7 @@ struct ACPUpdateTests {
         ]
     )
     func signOfLife(_ update: String) throws {
-        #expect(try events([update]) == [.signOfLife])
+        #expect(try events([update]).isEmpty)
     }
 
     @Test("A change of the mode reaches the driver, of newer and of older agents; a title does not name the chat")
@@ -111,7 +111,8 @@ struct ACPUpdateTests {
         let toolMembers = names.filter { $0 != "toolCallId" }.map { #""\#($0)":\#(junk)"# }.joined(separator: ",")
         let updates = kinds.map { #"{"sessionUpdate":"\#($0)",\#(members)}"# }
         let tool = #"{"sessionUpdate":"tool_call","toolCallId":"t",\#(toolMembers)}"#
-        #expect(try events(updates + [tool]).count == kinds.count + 1)
+        // A thought, a plan and the last tool; a text is an id of a tool, too.
+        #expect(try events(updates + [tool]).count == (junk == #""x""# ? 5 : 3))
     }
 
     static let outputs: [(String, String?)] = [
@@ -167,7 +168,7 @@ struct ACPUpdateTests {
     @Test("Readers get what a tool returned with its end")
     func frames() {
         var frames = AgentFrames()
-        let call = AgentToolCall(id: "t", title: "Run", status: .completed, output: #"{"ok":true}"#)
+        let call = ToolReport(id: "t", title: "Run", status: .completed, output: #"{"ok":true}"#)
         let end = TurnEvent.toolComplete(
             name: "Run",
             id: "t",

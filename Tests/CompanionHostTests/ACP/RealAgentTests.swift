@@ -179,9 +179,7 @@ struct RealAgentTests {
                     _ = try await bench.send("delete it", ask: decide(.allowOnce))
                     // Its model calls a tool once in a conversation: it remembers.
                     #expect(bench.questions.withLockedValue { $0.count } == count)
-                    #expect(
-                        !bench.events.withLockedValue { $0.contains { if case .notice = $0 { true } else { false } } }
-                    )
+                    #expect(bench.notices.withLockedValue { $0.isEmpty })
                 }
             }
             #expect(sessions.records.withLockedValue { $0.count } == 1)
@@ -277,9 +275,7 @@ struct AgentaoTests {
                     #expect(try await bench.send("hello") == "prompts: \(prompts)")
                     #expect(try await bench.send("hello again") == "prompts: \(prompts + 1)")
                     #expect(try await bench.send("hello", chat: "d") == "prompts: \((prompts + 1) / 2)")
-                    #expect(
-                        !bench.events.withLockedValue { $0.contains { if case .notice = $0 { true } else { false } } }
-                    )
+                    #expect(bench.notices.withLockedValue { $0.isEmpty })
                 }
             }
         }

@@ -224,6 +224,8 @@ struct ModelAgentTests {
             let turn = AgentTurn(chatID: "chat", prompt: "What?", directory: bench.directory)
             let conversation = AgentConversation(
                 emit: { if case .text = $0 { text.yield() } },
+                notice: { _ in },
+                keepAlive: {},
                 ask: { $0.rejection }
             )
             let task = Task { try await agent.answer(turn, conversation: conversation) }

@@ -56,7 +56,7 @@ struct ModelBench: Sendable {
 
     /// What came of a prompt.
     struct Outcome: Sendable {
-        var events: [AgentEvent] = []
+        var events: [TurnEvent] = []
         var error: AgentError?
         /// How long it waited.
         var waits: [Duration] = []
@@ -68,7 +68,7 @@ struct ModelBench: Sendable {
         var statuses: [String] { events.compactMap { if case .status(let text) = $0 { text } else { nil } } }
 
         /// The tools as they ended.
-        var tools: [AgentToolCall] {
+        var tools: [ToolReport] {
             events.compactMap { event in
                 guard case .tool(let call) = event, call.status == .completed || call.status == .failed else {
                     return nil
@@ -156,6 +156,8 @@ struct ModelBench: Sendable {
         )
         let conversation = AgentConversation(
             emit: { event in outcome.withLockedValue { $0.events.append(event) } },
+            notice: { _ in },
+            keepAlive: {},
             ask: { $0.rejection }
         )
         do {

@@ -13,7 +13,7 @@ struct TestAgent: Agent {
     let models = [CompanionModel(id: "test", name: "Test")]
     /// The prompts that it was asked.
     let prompts = NIOLockedValueBox<[String]>([])
-    var body: @Sendable (AgentTurn, @Sendable (AgentEvent) -> Void) async throws -> Void = { _, _ in }
+    var body: @Sendable (AgentTurn, @Sendable (TurnEvent) -> Void) async throws -> Void = { _, _ in }
     /// Called whenever the host asks whether it can work: also within the transaction of a prompt's command.
     var asked: @Sendable () -> Void = {}
 

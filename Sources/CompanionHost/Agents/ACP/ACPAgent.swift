@@ -96,13 +96,13 @@ package struct ACPAgent: Agent {
         do {
             if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
             let info = try await connection.ready()
-            let known = try await session(of: turn, info: info, connection: connection, emit: conversation.emit)
+            let known = try await session(of: turn, info: info, connection: connection, conversation: conversation)
             guard try await run(turn, in: known, connection, conversation) != nil else {
                 return lastTrouble.withLockedValue { $0 = nil }
             }
             connection.forget(chat: turn.chatID)
             let lost = "\(launch.name) no longer has its session"
-            let new = try await newSession(of: turn, lost: lost, connection: connection, emit: conversation.emit)
+            let new = try await newSession(of: turn, lost: lost, connection: connection, conversation: conversation)
             if let refusal = try await run(turn, in: new, connection, conversation) { throw refusal }
             lastTrouble.withLockedValue { $0 = nil }
         } catch {
@@ -142,7 +142,7 @@ package struct ACPAgent: Agent {
         for _ in 0..<10 {
             let prompt = ACPTurn(
                 limits: limits,
-                emit: conversation.emit,
+                reader: conversation,
                 checkMode: { () throws(AgentError) in
                     _ = try checkMode(of: session, connection, emit: conversation.emit)
                 },
@@ -196,7 +196,7 @@ extension ACPAgent {
         of turn: AgentTurn,
         info: ACPAgentInfo,
         connection: ACPConnection,
-        emit: @Sendable (AgentEvent) -> Void
+        conversation: AgentConversation
     ) async throws -> String {
         let known = connection.session(ofChat: turn.chatID)
         if let known, known.directory.isSame(as: turn.directory) { return known.id }
@@ -212,13 +212,13 @@ extension ACPAgent {
                 lost = "Another agent answered here before"
             } else if !stored.directory.isSame(as: turn.directory) {
                 lost = "The chat works in another directory now"
-            } else if try await takeUp(stored, info: info, connection: connection, emit: emit) {
+            } else if try await takeUp(stored, info: info, connection: connection, conversation: conversation) {
                 return stored.sessionID
             } else {
                 lost = "\(launch.name) could not resume its session"
             }
         }
-        return try await newSession(of: turn, lost: lost, connection: connection, emit: emit)
+        return try await newSession(of: turn, lost: lost, connection: connection, conversation: conversation)
     }
 
     /// Begins a session.
@@ -228,7 +228,7 @@ extension ACPAgent {
         of turn: AgentTurn,
         lost: String?,
         connection: ACPConnection,
-        emit: @Sendable (AgentEvent) -> Void
+        conversation: AgentConversation
     ) async throws -> String {
         let call = ACPCall.newSession(directory: turn.directory)
         let answer = try await connection.call(call, chat: turn.chatID, within: limits.session)
@@ -242,7 +242,7 @@ extension ACPAgent {
             directory: turn.directory
         )
         await keep(record)
-        if let lost { emit(.notice("\(lost): this is a new session without the earlier messages.")) }
+        if let lost { conversation.notice("\(lost): this is a new session without the earlier messages.") }
         return id
     }
 
@@ -261,12 +261,12 @@ extension ACPAgent {
         _ record: AgentSessionRecord,
         info: ACPAgentInfo,
         connection: ACPConnection,
-        emit: @Sendable (AgentEvent) -> Void
+        conversation: AgentConversation
     ) async throws -> Bool {
         var ways: [ACPCall] = []
         if info.resumes { ways.append(.resumeSession(record.sessionID, directory: record.directory)) }
         if info.loads { ways.append(.loadSession(record.sessionID, directory: record.directory)) }
-        if !ways.isEmpty { emit(.status("Resuming the session")) }
+        if !ways.isEmpty { conversation.emit(.status("Resuming the session")) }
         for way in ways {
             do {
                 _ = try await connection.call(way, chat: record.chatID, within: limits.session)
@@ -296,12 +296,12 @@ extension ACPAgent {
     private func checkMode(
         of session: String,
         _ connection: ACPConnection,
-        emit: @Sendable (AgentEvent) -> Void
+        emit: @Sendable (TurnEvent) -> Void
     ) throws(AgentError) -> ACPModes? {
         guard let modes = connection.modes(ofSession: session) else { return nil }
         let name = modes.name(of: modes.current)
         let isFree = modes.asksNothing(in: modes.current, more: launch.bypassModes)
-        emit(.mode(isFree ? "\(name) (asks nothing)" : name))
+        if let mode = AgentMode(isFree ? "\(name) (asks nothing)" : name) { emit(.mode(mode)) }
         guard isFree, !launch.allowsBypass else { return modes }
         let message = "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
         report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))

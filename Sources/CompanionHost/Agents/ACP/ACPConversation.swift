@@ -8,7 +8,9 @@ struct ACPConversation: Sendable {
     static let outputSize = 16 << 10
 
     private struct Call: Sendable {
-        var shown: AgentToolCall
+        /// Its changes are made of ``diffs`` once they are needed.
+        var shown: ToolReport
+        var diffs: [AgentDiff] = []
         /// Its title in the agent's words, where it is shown otherwise.
         var title: CutText?
         var input: JSONValue?
@@ -33,7 +35,7 @@ struct ACPConversation: Sendable {
         var output: String? {
             if !text.text.isEmpty { return text.cut(to: ACPConversation.outputSize).marked }
             // Its changes are what it gave.
-            guard shown.diffs.isEmpty else { return nil }
+            guard diffs.isEmpty else { return nil }
             if !rawOutput.isEmpty { return rawOutput }
             let lines = terminals.map { "output in the agent's terminal \($0)" }
             guard !lines.isEmpty else { return nil }
@@ -53,7 +55,8 @@ struct ACPConversation: Sendable {
     /// Whether the agent has said or done anything.
     private(set) var hasWorked = false
 
-    mutating func take(_ update: ACPUpdate) -> [AgentEvent] {
+    /// - Returns: The events that readers get; none for a sign of life.
+    mutating func take(_ update: ACPUpdate) -> [TurnEvent] {
         switch update {
         case .agentMessage(let content), .agentThought(let content):
             hasWorked = true
@@ -66,7 +69,7 @@ struct ACPConversation: Sendable {
         switch update {
         case .agentMessage(let content):
             let text = content.text
-            guard !text.isEmpty else { return [.signOfLife] }
+            guard !text.isEmpty else { return [] }
             let gap = needsGap && !text.begins(with: "\n") ? "\n\n" : ""
             needsGap = false
             hasText = true
@@ -77,14 +80,14 @@ struct ACPConversation: Sendable {
         case .plan(let steps): return [.plan(steps)]
         case .usage(let used):
             lastUsage = used
-            return [.signOfLife]
+            return []
         // The driver knows what the mode is called.
-        case .mode, .modes, .userMessage, .other: return [.signOfLife]
+        case .mode, .modes, .userMessage, .other: return []
         }
     }
 
     /// What there is to say at the end of a prompt.
-    func finish(_ answer: JSONValue) -> [AgentEvent] {
+    func finish(_ answer: JSONValue) -> [TurnEvent] {
         let counts = answer["usage"]
         let usage = TurnUsage(
             inputTokens: counts?["inputTokens"]?.integer.map(Int.init),
@@ -104,13 +107,16 @@ struct ACPConversation: Sendable {
         var change = question.call
         if change.status == .completed || change.status == .failed { change.status = .pending }
         _ = merge(change)
-        calls[id]?.shown.wasAsked = true
+        calls[id]?.shown.asked = true
         let known = calls[id]
-        let call = known?.shown ?? AgentToolCall(id: change.id, title: "")
+        let diffs = known?.diffs ?? []
+        var call = known?.shown ?? ToolReport(id: change.id, title: "")
+        call.changes = diffs.map(\.change)
         let input = known?.input
         let (directories, hasUnknown) = Self.surroundings(of: input)
         let text = ACPQuestionText(
             call: call,
+            diffs: diffs,
             title: known?.title,
             input: input,
             content: known?.text ?? CutText(),
@@ -126,7 +132,7 @@ struct ACPConversation: Sendable {
         )
     }
 
-    private mutating func merge(_ change: ACPToolCall) -> AgentToolCall {
+    private mutating func merge(_ change: ACPToolCall) -> ToolReport {
         let id = ByteText(change.id)
         if let known = calls[id]?.shown, known.hasEnded {
             // More of a call that has ended is not kept, unless another one begins with the same id.
@@ -134,7 +140,7 @@ struct ACPConversation: Sendable {
             keep(nil, id)
         }
         if calls[id] == nil { needsGap = hasText }
-        var call = calls[id] ?? Call(shown: AgentToolCall(id: change.id, title: "", wasAsked: false))
+        var call = calls[id] ?? Call(shown: ToolReport(id: change.id, title: "", asked: false))
         if let input = change.input {
             call.input = input
             call.inputSize = input.size
@@ -151,7 +157,7 @@ struct ACPConversation: Sendable {
             call.placeSize = locations.reduce(0) { $0 + $1.path.utf8.count }
         }
         if let diffs = change.diffs {
-            call.shown.diffs = diffs
+            call.diffs = diffs
             call.diffSize = diffs.reduce(0) { $0 + $1.path.utf8.count + ($1.old?.utf8.count ?? 0) + $1.new.utf8.count }
         }
         if let output = change.output { call.text = CutText(output, atMost: ACPQuestionText.size) }
@@ -167,9 +173,9 @@ struct ACPConversation: Sendable {
         if call.shown.title.isEmpty { call.shown.title = call.shown.kind.isEmpty ? "tool" : call.shown.kind }
         if call.shown.hasEnded {
             // Only its name is of use from now on: what it gave may be large.
-            var ended = AgentToolCall(id: call.shown.id, title: call.shown.title, kind: call.shown.kind)
-            ended.status = call.shown.status
-            keep(Call(shown: ended), id)
+            let shown = call.shown
+            keep(Call(shown: ToolReport(id: shown.id, title: shown.title, kind: shown.kind, status: shown.status)), id)
+            call.shown.changes = call.diffs.map(\.change)
         } else {
             keep(call, id)
         }

@@ -7,7 +7,9 @@ struct ACPQuestionText {
     /// The most bytes of it. A text that is longer says so first.
     static let size = 1 << 20
 
-    var call: AgentToolCall
+    var call: ToolReport
+    /// The changes that it would make.
+    var diffs: [AgentDiff]
     /// The agent's title, where ``call`` has only the beginning of it, or has it in one line.
     var title: CutText?
     var input: JSONValue?
@@ -27,10 +29,10 @@ struct ACPQuestionText {
         }
         if let command { parts.append(command.text) }
         // Rules decide by them: people have to see them, too.
-        let changed = Set(call.diffs.map { ByteText($0.path) })
+        let changed = Set(diffs.map { ByteText($0.path) })
         let places = call.locations.filter { !changed.contains(ByteText($0.path)) }.map(Self.line(of:))
         if !places.isEmpty { parts.append(places.joined(separator: "\n")) }
-        parts += call.diffs.map(\.unified)
+        parts += call.changes.map(\.diff)
         parts += rest(behind: command)
         // Agents repeat their command as the content of the call.
         let isRepeated = content.missing == 0 && parts.contains { $0.isSame(as: content.text) }
@@ -69,8 +71,8 @@ struct ACPQuestionText {
 
     /// The paths of the call, and its old and new texts as far as a difference shows all of them.
     private var shownTexts: Set<ByteText> {
-        var texts = Set((call.locations.map(\.path) + call.diffs.map(\.path)).map { ByteText($0) })
-        for diff in call.diffs where diff.isShownWhole {
+        var texts = Set((call.locations.map(\.path) + diffs.map(\.path)).map { ByteText($0) })
+        for diff in diffs where diff.isShownWhole {
             texts.insert(ByteText(diff.new))
             if let old = diff.old { texts.insert(ByteText(old)) }
         }

@@ -35,7 +35,7 @@ final class ACPTurn: Sendable {
     let questions: AsyncStream<Asked>
     private let source: AsyncStream<Asked>.Continuation
     private let state = NIOLockedValueBox(State())
-    private let emit: @Sendable (AgentEvent) -> Void
+    private let reader: AgentConversation
     /// Tells readers the mode that the session is in now, and throws why it may not go on in it.
     private let checkMode: @Sendable () throws(AgentError) -> Void
     /// Ends the prompt before its time.
@@ -44,12 +44,12 @@ final class ACPTurn: Sendable {
 
     init(
         limits: ACPConnection.Limits,
-        emit: @escaping @Sendable (AgentEvent) -> Void,
+        reader: AgentConversation,
         checkMode: @escaping @Sendable () throws(AgentError) -> Void,
         stop: @escaping @Sendable () -> Void
     ) {
         (questions, source) = AsyncStream.makeStream()
-        self.emit = emit
+        self.reader = reader
         self.checkMode = checkMode
         self.stop = stop
         self.limits = limits
@@ -60,12 +60,13 @@ final class ACPTurn: Sendable {
     }
 
     private func update(_ update: ACPUpdate) {
-        let (events, flood) = state.withLockedValue { state -> ([AgentEvent], AgentError?) in
+        let (events, flood) = state.withLockedValue { state -> ([TurnEvent]?, AgentError?) in
             // Nothing more is kept until the agent obeys.
-            if state.isFlooded { return ([], nil) }
+            if state.isFlooded { return (nil, nil) }
             return (state.conversation.take(update), state.flood(limits))
         }
-        for event in events { emit(event) }
+        if events?.isEmpty == true { reader.keepAlive() }
+        for event in events ?? [] { reader.emit(event) }
         switch update {
         case .mode, .modes:
             do {
@@ -90,7 +91,7 @@ final class ACPTurn: Sendable {
         // The end of the turn is the answer.
         if let flood { fail(flood) }
         guard let asked else { return }
-        emit(.tool(asked.question.call))
+        reader.emit(.tool(asked.question.call))
         source.yield(asked)
     }
 
@@ -129,7 +130,7 @@ final class ACPTurn: Sendable {
             throw state.withLockedValue { $0.failure } ?? error
         }
         let (failure, events) = state.withLockedValue { ($0.failure, $0.conversation.finish(answer)) }
-        for event in events { emit(event) }
+        for event in events { reader.emit(event) }
         if let failure { throw failure }
         try check(ACPStopReason(answer))
     }
@@ -179,14 +180,14 @@ final class ACPTurn: Sendable {
     private func check(_ reason: ACPStopReason) throws {
         switch reason {
         case .endTurn: break
-        case .maxTokens: emit(.notice("The answer ends here: the model's limit of tokens is reached."))
+        case .maxTokens: reader.notice("The answer ends here: the model's limit of tokens is reached.")
         case .maxTurnRequests:
-            emit(.notice("The answer ends here: the agent's limit of requests is reached. Send “go on”."))
+            reader.notice("The answer ends here: the agent's limit of requests is reached. Send “go on”.")
         case .refusal: throw AgentError(message: "The agent refused to answer this")
         case .cancelled:
             try Task.checkCancellation()
             throw AgentError(message: "The agent ended the turn before it was done")
-        case .other(let reason): emit(.notice("The answer ends here: \(reason.scalars(atMost: 100))."))
+        case .other(let reason): reader.notice("The answer ends here: \(reason.scalars(atMost: 100)).")
         }
     }
 }

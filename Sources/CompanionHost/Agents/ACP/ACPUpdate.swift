@@ -93,7 +93,7 @@ struct ACPToolCall: Sendable, Hashable {
     var begins: Bool
     var title: String?
     var kind: String?
-    var status: AgentToolCall.Status?
+    var status: ToolReport.Status?
     var locations: [AgentLocation]?
     var diffs: [AgentDiff]?
     /// The text of its content.
@@ -112,7 +112,7 @@ struct ACPToolCall: Sendable, Hashable {
         begins = value["sessionUpdate"]?.string == "tool_call"
         title = value["title"]?.string
         kind = value["kind"]?.string
-        status = value["status"]?.string.flatMap(AgentToolCall.Status.init)
+        status = value["status"]?.string.flatMap(ToolReport.Status.init)
         if let places = value["locations"]?.array {
             var locations = places.prefix(ACPUpdate.maximumEntries).compactMap { location in
                 location["path"]?.string.map { path in

@@ -41,7 +41,7 @@ package struct BuiltinAgent: Agent {
         _ command: BuiltinCommand,
         in directory: String,
         asMarkdown: Bool,
-        emit: @escaping @Sendable (AgentEvent) -> Void
+        emit: @escaping @Sendable (TurnEvent) -> Void
     ) async throws {
         if case .log(let count) = command {
             let log = GitLog(directory: directory, isMarkdown: asMarkdown)

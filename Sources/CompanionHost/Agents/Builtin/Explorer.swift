@@ -7,7 +7,7 @@ final class Explorer {
 
     let files: ProjectFiles
     let isCancelled: CancellationFlag
-    private let emit: @Sendable (AgentEvent) -> Void
+    private let emit: @Sendable (TurnEvent) -> Void
     private var lines: AnswerLines
     private var piece = ""
     private var calls = 0
@@ -15,7 +15,7 @@ final class Explorer {
     init(
         directory: String,
         lines: AnswerLines,
-        emit: @escaping @Sendable (AgentEvent) -> Void,
+        emit: @escaping @Sendable (TurnEvent) -> Void,
         isCancelled: CancellationFlag
     ) throws {
         do {

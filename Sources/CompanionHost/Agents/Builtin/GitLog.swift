@@ -14,7 +14,7 @@ struct GitLog {
     /// Whether the answer is for people: see ``AnswerLines``.
     let isMarkdown: Bool
 
-    func answer(count: Int, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+    func answer(count: Int, emit: @escaping @Sendable (TurnEvent) -> Void) async throws {
         let tool = BuiltinAgent.Tool.gitLog.rawValue
         emit(.toolStart(name: tool, id: "call-1"))
         func refuse(_ text: String) {

@@ -51,7 +51,7 @@ package struct CommandAgent: Agent {
         _ turn: AgentTurn,
         options: PlatformOptions,
         processes: AgentProcesses,
-        emit: @escaping @Sendable (AgentEvent) -> Void
+        emit: @escaping @Sendable (TurnEvent) -> Void
     ) async throws {
         // A cancelled turn leaves the command some time to end; the guard stays until that is over.
         let guardian = Task { [logger] in await AgentGuard.run(over: processes, logger: logger) }
@@ -115,7 +115,7 @@ package struct CommandAgent: Agent {
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
         _ processes: AgentProcesses,
         prompt: String,
-        emit: @escaping @Sendable (AgentEvent) -> Void,
+        emit: @escaping @Sendable (TurnEvent) -> Void,
         errors: NIOLockedValueBox<[String]>,
         logger: Logger
     ) async {

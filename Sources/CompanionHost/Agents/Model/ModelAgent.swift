@@ -78,6 +78,7 @@ package struct ModelAgent: Agent {
                 client: client,
                 conversation: asked,
                 emit: conversation.emit,
+                keepAlive: conversation.keepAlive,
                 sleep: sleep
             )
             try await run.answer()

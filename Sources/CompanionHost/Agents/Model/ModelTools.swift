@@ -177,14 +177,14 @@ struct ModelToolAnswer: Sendable {
         self.limit = limit
     }
 
-    mutating func take(_ event: AgentEvent) {
+    mutating func take(_ event: TurnEvent) {
         switch event {
         case .text(let piece):
             size += piece.utf8.count
             text += piece.utf8.prefix(limit - text.count)
-        case .tool(let call):
-            if let output = call.output { details = output }
-            if call.status == .failed { isDone = false }
+        case .toolComplete(_, _, let success, let output):
+            if let output { details = output }
+            if !success { isDone = false }
         default: break
         }
     }

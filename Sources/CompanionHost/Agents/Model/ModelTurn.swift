@@ -9,7 +9,8 @@ struct ModelTurn {
     let tools: [ModelTool]
     let client: ProviderClient
     var conversation: ModelConversation
-    let emit: @Sendable (AgentEvent) -> Void
+    let emit: @Sendable (TurnEvent) -> Void
+    let keepAlive: @Sendable () -> Void
     let sleep: @Sendable (Duration) async throws -> Void
 
     private var calls = 0
@@ -34,7 +35,8 @@ struct ModelTurn {
         tools: [ModelTool],
         client: ProviderClient,
         conversation: ModelConversation,
-        emit: @escaping @Sendable (AgentEvent) -> Void,
+        emit: @escaping @Sendable (TurnEvent) -> Void,
+        keepAlive: @escaping @Sendable () -> Void,
         sleep: @escaping @Sendable (Duration) async throws -> Void
     ) {
         self.launch = launch
@@ -44,6 +46,7 @@ struct ModelTurn {
         self.client = client
         self.conversation = conversation
         self.emit = emit
+        self.keepAlive = keepAlive
         self.sleep = sleep
     }
 
@@ -103,7 +106,7 @@ extension ModelTurn {
                     case .thought(let text): emit(.thought(text))
                     case .toolCall(let call):
                         answer.calls.append(call)
-                        emit(.signOfLife)
+                        keepAlive()
                     case .usage(let input, let output):
                         answer.usage = (input ?? answer.usage.input, output ?? answer.usage.output)
                     case .finished(let reason): answer.ending = reason
@@ -167,7 +170,7 @@ extension ModelTurn {
         let tool = ModelTool.allCases.first { $0.rawValue.isSame(as: call.name) }
         // The model's own ids may come twice.
         let id = "tool-\(calls)"
-        var shown = AgentToolCall(id: id, title: tool?.rawValue ?? "unknown tool", kind: "read", status: .inProgress)
+        var shown = ToolReport(id: id, title: tool?.rawValue ?? "unknown tool", kind: "read", status: .inProgress)
         emit(.tool(shown))
         let result: String
         do {

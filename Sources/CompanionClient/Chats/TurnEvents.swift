@@ -2,7 +2,7 @@ package import CompanionWire
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The outputs of a turn, produced by a body that starts when the first output is read. Supports one reader.
+/// The events of a turn, produced by a body that starts when the first event is read. Supports one reader.
 ///
 /// If the reader is cancelled, the body is cancelled too, and the reader waits until the body has finished its writes.
 /// The sequence ends when the body ends, and throws the body's error.
@@ -12,7 +12,7 @@ package struct TurnEvents: AsyncSequence, Sendable {
 
     private let source: Source
 
-    /// - Parameter body: Gets a function that takes the outputs; they are buffered until they are read. Where a
+    /// - Parameter body: Gets a function that takes the events; they are buffered until they are read. Where a
     ///   reader is far behind, texts in a row become one, so that it costs little memory.
     init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnEvent) -> Void) async throws -> Void) {
         source = Source(body)
@@ -82,7 +82,7 @@ extension TurnEvents {
     }
 }
 
-/// Outputs that were not read yet.
+/// Events that were not read yet.
 private final class OutputBuffer: Sendable {
     /// From so many on, texts in a row become one.
     private static let most = 1000

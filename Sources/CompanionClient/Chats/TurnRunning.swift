@@ -60,12 +60,12 @@ package protocol TurnRunning: Sendable {
     ///
     /// - Returns: The id that ``turn(chatID:_:)`` takes.
     func makeChat(projectID: String, title: String) async throws -> String
-    /// Sends a prompt once, when the first output is read.
+    /// Sends a prompt once, when the first event is read.
     ///
-    /// The outputs end with ``TurnEvent/finished(_:)``, or the sequence throws ``CompanionClientError``.
+    /// The events end with ``TurnEvent/finished(_:)``, or the sequence throws ``CompanionClientError``.
     func turn(chatID: String, _ request: TurnRequest) -> TurnEvents
     /// Sends a prompt that waited in the outbox, once over all attempts. Where it becomes known that the host has it
-    /// from an earlier attempt, the outputs say so and end. Default: it is marked before the turn begins.
+    /// from an earlier attempt, the events say so and end. Default: it is marked before the turn begins.
     func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents
 }
 

@@ -1,5 +1,4 @@
 import CompanionWire
-import FoundationEssentials
 
 /// Makes frames of what an agent says, as clients of both versions show them.
 struct AgentFrames: Sendable {

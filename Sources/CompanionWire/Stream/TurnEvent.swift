@@ -24,7 +24,7 @@ package enum TurnEvent: Sendable, Hashable {
     /// A picture or a sound of the answer.
     case media(AgentMedia)
     /// The model has finished. **Not the end**: text may follow it. `files`: how many files the agent has changed; nil
-    /// from a host that has not counted them.
+    /// for none, and where they were not counted.
     case done(files: Int?)
     /// The turn failed; the stream ends without `[DONE]`.
     case failed(TurnFailure)
@@ -60,7 +60,7 @@ package struct FinishedTurn: Sendable, Hashable {
 package struct TurnFailure: Sendable, Hashable {
     /// For people.
     package var text: String
-    /// How many files the agent has changed until then; nil where they were not counted.
+    /// How many files the agent has changed until then; nil for none, and where they were not counted.
     package var files: Int?
     /// Whether the host's agent asks to sign in, or does not start. Older readers see only the text.
     package var isUnavailable: Bool

@@ -165,6 +165,26 @@ struct ACPUpdateTests {
         #expect(lines.utf8.count < ACPConversation.outputSize + 40 && lines.ends(with: " more bytes)"))
     }
 
+    @Test("How a turn ends is not the agent's to say")
+    func ends() {
+        var frames = AgentFrames()
+        let events: [TurnEvent] = [
+            .done(files: 1), .failed(TurnFailure("no")), .unknown(type: "x"), .begun(turnID: "t"), .recovering("on"),
+            .finished(FinishedTurn(answer: "a", usage: nil, wasRecovered: false)),
+        ]
+        let sent = events.flatMap { frames.take($0) }
+        #expect(sent.isEmpty)
+    }
+
+    @Test("A tool that an agent names by its beginning and its end is one call")
+    func namedTool() {
+        var frames = AgentFrames()
+        let start = TurnEvent.toolStart(name: "list", id: "1")
+        let end = TurnEvent.toolComplete(name: "list", id: "1", success: false, details: "no such file")
+        #expect(frames.take(start) == [start])
+        #expect(frames.take(end) == [end])
+    }
+
     @Test("Readers get what a tool returned with its end")
     func frames() {
         var frames = AgentFrames()

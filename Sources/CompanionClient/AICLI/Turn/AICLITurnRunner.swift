@@ -25,7 +25,7 @@ package struct AICLITurnRunner: Sendable {
     ///
     /// - Parameters:
     ///   - waiting: The prompt's id in the outbox, if it waited there.
-    ///   - emit: Takes all outputs but the last.
+    ///   - emit: Takes all events but the last.
     /// - Throws: ``CompanionClientError``. If its delivery is `notSent`, the host has not received the prompt.
     package func run(
         _ prompt: String,

@@ -1,7 +1,7 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// One turn of a chat: sends a prompt once and returns the outputs to show. If the stream breaks, the rest of the
+/// One turn of a chat: sends a prompt once and returns the events to show. If the stream breaks, the rest of the
 /// answer is read from the chat's history.
 package struct ChatTurn: Sendable {
     private let client: CompanionAPIClient
@@ -46,7 +46,7 @@ package struct ChatTurn: Sendable {
         self.clock = clock
     }
 
-    /// Begins the turn when the first output is read.
+    /// Begins the turn when the first event is read.
     ///
     /// Throws ``CompanionClientError``: `hostError` if the turn failed on the host, `unreachable` if the host did not
     /// receive the prompt, `streamInterrupted` if the rest of the answer could not be read. Text that came before an

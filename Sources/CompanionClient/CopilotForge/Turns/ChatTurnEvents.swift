@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// The outputs of a turn. The turn advances only while outputs are read. Supports one reader, because the prompt is
+/// The events of a turn. The turn advances only while events are read. Supports one reader, because the prompt is
 /// sent once.
 package struct ChatTurnEvents: AsyncSequence, Sendable {
     package typealias Element = TurnEvent

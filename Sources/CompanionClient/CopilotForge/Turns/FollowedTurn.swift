@@ -2,7 +2,7 @@ import AsyncHTTPClient
 package import CompanionWire
 import NIOCore
 
-/// The outputs of a turn that runs or ran at a host of protocol v2.
+/// The events of a turn that runs or ran at a host of protocol v2.
 ///
 /// The host numbers and stores the frames of a turn. A stream that breaks is resumed after the last frame, as long as
 /// new frames arrive between the breaks. Dropping the stream does not end the turn. Supports one reader.
@@ -77,9 +77,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 case .finishing:
                     state = .ended
                     if let failure { throw CompanionClientError.turnFailed(failure) }
-                    return .finished(
-                        FinishedTurn(answer: answer, usage: usage, wasRecovered: wasResumed)
-                    )
+                    return .finished(FinishedTurn(answer: answer, usage: usage, wasRecovered: wasResumed))
                 case .ended:
                     return nil
                 }
@@ -173,6 +171,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 // The error itself is thrown at the end.
                 failure = failure ?? new
                 return new.files == nil ? nil : event
+            // Newer hosts may send more kinds.
             case .unknown: return nil
             default: return event
             }

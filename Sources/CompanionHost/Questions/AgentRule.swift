@@ -9,7 +9,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     }
 
     /// The kinds of tools that rules can be for.
-    package static let kinds = AgentToolReport.kinds
+    package static let kinds = ToolReport.kinds
 
     /// From 1; never used again.
     package var id: Int64

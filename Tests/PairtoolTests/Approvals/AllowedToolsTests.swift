@@ -6,7 +6,7 @@ import Testing
 @Suite("The tools that are allowed beforehand") struct AllowedToolsTests {
     @Test(
         "The name of a kind allows that kind, and no tool that only has it as its title",
-        arguments: AgentToolReport.kinds
+        arguments: ToolReport.kinds
     )
     func kinds(kind: String) {
         let allowed = AllowedTools([kind])

@@ -95,8 +95,8 @@ import Testing
     @Test("Counts of tokens that are too large to be added leave the earlier count")
     func largeCounts() {
         var progress = TurnProgress()
-        progress.count(ContinueChatUsage(inputTokens: 12, outputTokens: 7))
-        progress.count(ContinueChatUsage(inputTokens: .max, outputTokens: .max))
+        progress.count(TurnUsage(inputTokens: 12, outputTokens: 7))
+        progress.count(TurnUsage(inputTokens: .max, outputTokens: .max))
         #expect(progress.summary(elapsed: 0) == "0 s · 19 tokens")
     }
 

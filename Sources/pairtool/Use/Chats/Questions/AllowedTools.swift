@@ -18,6 +18,6 @@ struct AllowedTools: Sendable {
     }
 
     private static func isKind(_ name: String) -> Bool {
-        AgentToolReport.kinds.contains { name.isSame(as: $0) }
+        ToolReport.kinds.contains { name.isSame(as: $0) }
     }
 }

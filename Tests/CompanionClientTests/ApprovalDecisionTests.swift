@@ -41,10 +41,10 @@ struct ApprovalDecisionTests {
 
         func approval(id: String) async throws -> Approval? { try call("read") }
 
-        func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
+        func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
             _ = try call("decide")
             return state.withLockedValue { state in
-                state.approval.status = choice == .approve(always: false) ? "approved" : "rejected"
+                state.approval.status = answer == .allow(always: false) ? "approved" : "rejected"
                 return state.approval
             }
         }
@@ -73,7 +73,7 @@ struct ApprovalDecisionTests {
     func givesUp() async throws {
         let host = ScriptedHost(failures: [CompanionClientError(.forbidden, "Not you")])
         let error = await #expect(throws: CompanionClientError.self) {
-            try await PersistentDecision(approvals: host, clock: ImmediateClock()).run("a", .approve(always: false)) {
+            try await PersistentDecision(approvals: host, clock: ImmediateClock()).run("a", .allow(always: false)) {
                 _ in
             }
         }

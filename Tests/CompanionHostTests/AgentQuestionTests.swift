@@ -43,7 +43,7 @@ struct AgentQuestionTests {
             )
         }
 
-        func ask(_ asked: AgentQuestion = AgentQuestionTests.asked) async -> AgentDecision {
+        func ask(_ asked: AgentQuestion = AgentQuestionTests.asked) async -> ApprovalAnswer {
             await questions.ask(asked, turn: AgentQuestionTests.turn) { event in
                 told.withLockedValue { $0.append(event) }
             }
@@ -62,7 +62,7 @@ struct AgentQuestionTests {
     private func withQuestion(
         timeout: Duration = .seconds(1800),
         options: [AgentOption]? = nil,
-        _ body: (QuestionsUnderTest, _ id: String, _ decision: Task<AgentDecision, Never>) async throws -> Void
+        _ body: (QuestionsUnderTest, _ id: String, _ decision: Task<ApprovalAnswer, Never>) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let tested = try QuestionsUnderTest(directory, timeout: timeout)
@@ -129,7 +129,7 @@ struct AgentQuestionTests {
             let last = try await tested.questions.question(id: id)?.state
             #expect(last == .expired)
             await #expect(throws: HostError.self) {
-                try await tested.questions.decide(id, .kind(.allowOnce), by: .owner)
+                try await tested.questions.decide(id, .allow(always: false), by: .owner)
             }
         }
     }
@@ -137,7 +137,7 @@ struct AgentQuestionTests {
     @Test("An answer that the agent does not offer is refused, and the question stays open")
     func unoffered() async throws {
         try await withQuestion { tested, id, decision in
-            for answer in [QuestionAnswer.kind(.rejectAlways), .option("z")] {
+            for answer in [ApprovalAnswer.reject(always: true, reason: nil), .option("z")] {
                 let error = await #expect(throws: HostError.self) {
                     try await tested.questions.decide(id, answer, by: .owner)
                 }
@@ -145,7 +145,7 @@ struct AgentQuestionTests {
                 let offered = "Yes (allow once); Always (allow always); No (reject once)"
                 #expect(error?.text == "The agent does not offer this answer. It offers: \(offered)")
             }
-            _ = try await tested.questions.decide(id, .kind(.allowAlways), by: .owner)
+            _ = try await tested.questions.decide(id, .allow(always: true), by: .owner)
             #expect(await decision.value == .option("Y"))
         }
     }
@@ -157,15 +157,15 @@ struct AgentQuestionTests {
     @Test(
         "A question can be rejected whatever the agent offers",
         arguments: [
-            ([yes, never, no], true, AgentDecision.option("n")), ([yes, never], true, .option("N")),
+            ([yes, never, no], true, ApprovalAnswer.option("n")), ([yes, never], true, .option("N")),
             ([yes], true, .cancelled), ([yes, never, no], false, .option("n")), ([yes, never], false, .cancelled),
             ([yes], false, .cancelled),
         ]
     )
-    func rejection(options: [AgentOption], isOwner: Bool, expected: AgentDecision) async throws {
+    func rejection(options: [AgentOption], isOwner: Bool, expected: ApprovalAnswer) async throws {
         try await withQuestion(options: options) { tested, id, decision in
             let decider = isOwner ? QuestionDecider.owner : QuestionDecider(Self.laptop)
-            let decided = try await tested.questions.decide(id, .rejection, by: decider)
+            let decided = try await tested.questions.decide(id, .reject(always: false, reason: nil), by: decider)
             #expect(decided.state == .rejected && decided.decidedBy == decider.name)
             #expect(await decision.value == expected)
         }
@@ -193,7 +193,7 @@ struct AgentQuestionTests {
         ]
         try await withQuestion(options: options) { tested, id, decision in
             do {
-                let decided = try await tested.questions.decide(id, .approval(word), by: .owner)
+                let decided = try await tested.questions.decide(id, .named(word), by: .owner)
                 #expect(decided.state == .approved && decided.option == outcome)
                 #expect(await decision.value == .option(outcome))
             } catch let error as HostError {
@@ -221,7 +221,7 @@ struct AgentQuestionTests {
         try await withQuestion { tested, id, decision in
             // Stored, and not handed to the agent yet.
             _ = try await tested.database.writeChecked(durably: true) { database in
-                try tested.questions.decide(id, .kind(.allowOnce), by: .owner, in: database)
+                try tested.questions.decide(id, .allow(always: false), by: .owner, in: database)
             }
             decision.cancel()
             #expect(await decision.value == .cancelled)
@@ -308,7 +308,7 @@ struct AgentQuestionTests {
                 let other = try await tested.asked()
                 _ = try await tested.questions.decide(
                     other,
-                    .kind(number == 119 ? .rejectOnce : .allowOnce),
+                    number == 119 ? .reject(always: false, reason: nil) : .allow(always: false),
                     by: .owner
                 )
                 _ = await decision
@@ -340,7 +340,7 @@ struct AgentQuestionTests {
                 break
             }
             let error = await #expect(throws: HostError.self) {
-                try await next.questions.decide(id, .kind(.allowOnce), by: .owner)
+                try await next.questions.decide(id, .allow(always: false), by: .owner)
             }
             #expect(error?.text == "The host was restarted: the agent that asked is gone")
             let rows = try await AuditLog(database: next.database).rows()

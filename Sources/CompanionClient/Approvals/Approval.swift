@@ -51,26 +51,6 @@ package struct Approval: Sendable, Hashable, Identifiable {
     }
 }
 
-/// The answer to a request.
-package enum ApprovalChoice: Sendable, Hashable {
-    case approve(always: Bool)
-    /// `reason` is for hosts that pass it on.
-    case reject(always: Bool, reason: String?)
-    /// The id of one of the request's options.
-    case option(String)
-    /// An option that lets the agent go on, by its id or its name.
-    case approval(String)
-
-    /// Whether the agent may go on.
-    package func isApproval(of approval: Approval) -> Bool {
-        switch self {
-        case .approve, .approval: true
-        case .reject: false
-        case .option(let id): approval.options?.first { $0.id.isSame(as: id) }?.kind.isRefusal == false
-        }
-    }
-}
-
 /// The requests of a host.
 package struct ApprovalList: Sendable, Hashable {
     /// Those that wait first, the oldest first.
@@ -97,7 +77,7 @@ package protocol ApprovalDeciding: Sendable {
     /// Answers a request, once.
     ///
     /// - Returns: The request as it is now.
-    func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval
+    func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval
     /// Where a request stands that waited. Default: ``approval(id:)``.
     ///
     /// - Returns: nil if the host has it no more.

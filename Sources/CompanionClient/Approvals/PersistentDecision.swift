@@ -1,3 +1,5 @@
+package import CompanionWire
+
 /// Answers a request by itself, and does not give up while the host cannot be reached: without an answer, the agent would
 /// wait until the time for it is over.
 package struct PersistentDecision: Sendable {
@@ -28,7 +30,7 @@ package struct PersistentDecision: Sendable {
     package func run(
         isolation: isolated (any Actor)? = #isolation,
         _ id: String,
-        _ choice: ApprovalChoice,
+        _ answer: ApprovalAnswer,
         failed: (CompanionClientError) -> Void
     ) async throws {
         var wait = firstWait
@@ -36,7 +38,7 @@ package struct PersistentDecision: Sendable {
         while true {
             do {
                 guard let approval = try await approvals.approval(id: id), approval.isPending else { return }
-                _ = try await approvals.decide(approval, choice)
+                _ = try await approvals.decide(approval, answer)
                 return
             } catch let error as CompanionClientError where Self.passes(error) {
                 if !hasFailed { failed(error) }

@@ -42,17 +42,15 @@ package struct CommandedApprovals: ApprovalDeciding {
         }
     }
 
-    package func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
-        let option: String?
-        switch choice {
-        case .option(let id): option = id
-        case .approval(let word): option = try self.approval(word, of: approval)
-        case .approve(let always): option = try self.option(always ? .allowAlways : .allowOnce, of: approval)
-        case .reject(always: true, _): option = try self.option(.rejectAlways, of: approval)
-        // Without one that says so, the host knows how to reject.
-        case .reject(always: false, _): option = approval.options?.first { $0.kind == .rejectOnce }?.id
+    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
+        let option: AgentOption?
+        do {
+            // Without an option that rejects once, the host knows how to reject.
+            option = try answer.option(of: approval.options ?? [], mayAlways: false)
+        } catch {
+            throw CompanionClientError(.badRequest, "\(error).", delivery: .notSent)
         }
-        return Approval(try await client.decide(approvalID: approval.id, optionID: option))
+        return Approval(try await client.decide(approvalID: approval.id, optionID: option?.id))
     }
 
     /// Also reports when the live connection breaks or is back, because events in between are not sent again.
@@ -65,39 +63,6 @@ package struct CommandedApprovals: ApprovalDeciding {
             }
             tell(.changed)
         }
-    }
-
-    private func approval(_ word: String, of approval: Approval) throws -> String {
-        let options = approval.options ?? []
-        let named = options.filter { $0.name.isSame(as: word) }
-        guard let found = options.first(where: { $0.id.isSame(as: word) }) ?? named.first else {
-            throw Self.unoffered(approval)
-        }
-        guard found.id.isSame(as: word) || named.count == 1 else {
-            let ids = named.map(\.id).joined(separator: ", ")
-            throw CompanionClientError(
-                .badRequest,
-                "Several answers are called “\(word)”. Use the id: \(ids).",
-                delivery: .notSent
-            )
-        }
-        guard !found.kind.isRefusal else {
-            throw CompanionClientError(.badRequest, "“\(found.name)” is a rejection: use reject.", delivery: .notSent)
-        }
-        return found.id
-    }
-
-    private func option(_ kind: AgentOption.Kind, of approval: Approval) throws -> String {
-        if let option = approval.options?.first(where: { $0.kind == kind }) { return option.id }
-        throw Self.unoffered(approval)
-    }
-
-    private static func unoffered(_ approval: Approval) -> CompanionClientError {
-        return CompanionClientError(
-            .badRequest,
-            "The agent does not offer this answer. It offers: \((approval.options ?? []).offered).",
-            delivery: .notSent
-        )
     }
 }
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 /// The requests of a Jarvis daemon.
 package struct JarvisApprovals: ApprovalDeciding {
     /// Decides while no other process of this user does.
-    package typealias Decide = @Sendable (JarvisApprovalID, JarvisDecision) async throws -> JarvisReceipt
+    package typealias Decide = @Sendable (JarvisApprovalID, ApprovalAnswer) async throws -> JarvisReceipt
 
     /// While the second base URL is in use, the local one is tried before every tenth look.
     private static let looksBetweenReturns = 10
@@ -37,22 +37,13 @@ package struct JarvisApprovals: ApprovalDeciding {
         return nil
     }
 
-    package func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
+    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
         guard let id = JarvisApprovalID(approval.id) else {
             throw CompanionClientError(.notFound, "The daemon at \(client.base) has no request \(approval.id).")
         }
-        let decision: JarvisDecision
-        switch choice {
-        case .approve(always: false): decision = .approve
-        case .reject(always: false, let reason?): decision = .reject(reason: reason)
-        case .approve, .reject, .option, .approval:
-            throw CompanionClientError(
-                .badRequest,
-                "Jarvis daemons accept only approve, or reject with a reason.",
-                delivery: .notSent
-            )
-        }
-        let receipt = try await decide(id, decision)
+        // Before the wait for other decisions.
+        _ = try answer.jarvisStatus()
+        let receipt = try await decide(id, answer)
         var decided = approval
         decided.id = receipt.id.description
         decided.status = receipt.status.rawValue

@@ -1,20 +1,24 @@
-import CompanionWire
+package import CompanionWire
 import Logging
 import NIOHTTP1
 
-/// The decision about a request for approval.
-package enum JarvisDecision: Sendable, Hashable {
-    case approve
-    /// The daemon insists on a reason.
-    case reject(reason: String)
-
-    /// What the request is afterwards.
-    package var status: JarvisApprovalStatus {
+extension ApprovalAnswer {
+    /// Where a daemon's request stands after the answer.
+    ///
+    /// - Throws: ``CompanionClientError`` for an answer that daemons do not accept; they insist on a reason for no.
+    func jarvisStatus() throws -> JarvisApprovalStatus {
         switch self {
-        case .approve: .approved
-        case .reject: .rejected
+        case .allow(always: false): return .approved
+        case .reject(always: false, .some): return .rejected
+        case .allow, .reject, .option, .named, .cancelled: throw Self.refusedByJarvis
         }
     }
+
+    fileprivate static let refusedByJarvis = CompanionClientError(
+        .badRequest,
+        "Jarvis daemons accept only approve, or reject with a reason.",
+        delivery: .notSent
+    )
 }
 
 extension JarvisClient {
@@ -29,22 +33,23 @@ extension JarvisClient {
     ///
     /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
-    package func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
+    package func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // All steps at one base URL, also where a watch changes it meanwhile.
-        try await at(base).decideHere(id, decision)
+        try await at(base).decideHere(id, answer)
     }
 
-    private func decideHere(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
+    private func decideHere(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
+        let wanted = try answer.jarvisStatus()
         guard let before = try await state(of: id) else { throw gone(id) }
         guard before.status == .pending else { throw decided(before) }
         let receipt: JarvisReceipt
         do {
-            receipt = try await send(decision, for: before.id)
+            receipt = try await send(answer, for: before.id)
         } catch let error as CompanionClientError where error.delivery != .notSent {
             // The daemon may have acted on it, even though its answer was lost. Daemons also answer 500 if they do not
             // know the id (jarvis, Errors).
             do {
-                return try await confirm(decision, for: before.id) { state -> any Error in
+                return try await confirm(wanted, for: before.id) { state -> any Error in
                     if state.status == .pending { error } else { decided(state) }
                 }
             } catch is CompanionClientError {
@@ -52,10 +57,10 @@ extension JarvisClient {
                 throw error
             }
         }
-        if receipt.id.uppercased == id.uppercased, receipt.status == decision.status {
-            return try await winner(receipt, decision, before.id)
+        if receipt.id.uppercased == id.uppercased, receipt.status == wanted {
+            return try await winner(receipt, wanted, before.id)
         }
-        return try await confirm(decision, for: before.id) {
+        return try await confirm(wanted, for: before.id) {
             JarvisDecisionError(
                 .undecided,
                 id,
@@ -70,7 +75,7 @@ extension JarvisClient {
     /// Where that cannot be read, or the daemon has the decided request no more, what it said of the decision counts.
     private func winner(
         _ receipt: JarvisReceipt,
-        _ decision: JarvisDecision,
+        _ wanted: JarvisApprovalStatus,
         _ id: JarvisApprovalID
     ) async throws -> JarvisReceipt {
         let after: JarvisApprovalState?
@@ -80,7 +85,7 @@ extension JarvisClient {
             logger.debug("the look after a decision failed", metadata: ["error": "\(error)"])
             return receipt
         }
-        guard let after, after.status != decision.status else { return receipt }
+        guard let after, after.status != wanted else { return receipt }
         throw JarvisDecisionError(
             .overruled,
             id,
@@ -89,23 +94,24 @@ extension JarvisClient {
         )
     }
 
-    private func send(_ decision: JarvisDecision, for id: JarvisApprovalID) async throws -> JarvisReceipt {
-        switch decision {
-        case .approve:
+    private func send(_ answer: ApprovalAnswer, for id: JarvisApprovalID) async throws -> JarvisReceipt {
+        switch answer {
+        case .allow:
             try await json(.POST, "/approval/approve/\(id)", as: JarvisReceipt.self)
-        case .reject(let reason):
+        case .reject(_, let reason?):
             try await json(.POST, "/approval/reject/\(id)", Reason(reason: reason), as: JarvisReceipt.self)
+        case .reject, .option, .named, .cancelled: throw ApprovalAnswer.refusedByJarvis
         }
     }
 
     /// Reads the request again, and fails where it is not what was decided.
     private func confirm(
-        _ decision: JarvisDecision,
+        _ wanted: JarvisApprovalStatus,
         for id: JarvisApprovalID,
         otherwise error: (JarvisApprovalState) -> any Error
     ) async throws -> JarvisReceipt {
         guard let after = try await state(of: id) else { throw gone(id) }
-        guard after.status == decision.status else { throw error(after) }
+        guard after.status == wanted else { throw error(after) }
         return JarvisReceipt(id: after.id, status: after.status, message: nil)
     }
 

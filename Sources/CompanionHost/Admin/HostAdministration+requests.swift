@@ -109,16 +109,14 @@ extension HostAdministration {
             return AdminResponse(error: .requestInvalid, "A question and an answer are needed.")
         }
         let always = request.always ?? false
-        let answer: QuestionAnswer
+        let answer: ApprovalAnswer
         if let option = request.option {
             guard approve, !always else {
                 return AdminResponse(error: .requestInvalid, "A chosen answer needs an approval, without always.")
             }
-            answer = .approval(option)
-        } else if approve {
-            answer = .kind(always ? .allowAlways : .allowOnce)
+            answer = .named(option)
         } else {
-            answer = always ? .kind(.rejectAlways) : .rejection
+            answer = approve ? .allow(always: always) : .reject(always: always, reason: nil)
         }
         var response = AdminResponse()
         response.questions = [try await questions.decide(id, answer, by: .owner)]

@@ -34,18 +34,10 @@ package struct AgentQuestion: Sendable, Hashable {
     package var options: [AgentOption]
 
     /// The answer of someone who allows nothing.
-    package var rejection: AgentDecision {
-        (options.first { $0.kind == .rejectOnce } ?? options.first { $0.kind == .rejectAlways })
-            .map { .option($0.id) } ?? .cancelled
+    package var rejection: ApprovalAnswer {
+        let option = try? ApprovalAnswer.reject(always: false, reason: nil).option(of: options, mayAlways: true)
+        return option.map { ApprovalAnswer.option($0.id) } ?? .cancelled
     }
-}
-
-/// The answer to a question.
-package enum AgentDecision: Sendable, Hashable {
-    /// The id of an option.
-    case option(String)
-    /// None of them: the turn ends.
-    case cancelled
 }
 
 /// An agent could not answer.
@@ -74,13 +66,13 @@ package struct AgentConversation: Sendable {
     /// Says that the agent works, and nothing else.
     package let keepAlive: @Sendable () -> Void
     /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
-    package let ask: @Sendable (AgentQuestion) async -> AgentDecision
+    package let ask: @Sendable (AgentQuestion) async -> ApprovalAnswer
 
     package init(
         emit: @escaping @Sendable (TurnEvent) -> Void,
         notice: @escaping @Sendable (String) -> Void,
         keepAlive: @escaping @Sendable () -> Void,
-        ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision
+        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
     ) {
         self.emit = emit
         self.notice = notice

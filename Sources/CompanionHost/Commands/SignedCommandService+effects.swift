@@ -162,7 +162,7 @@ extension SignedCommandService {
     ) async throws -> Outcome {
         let decided = NIOLockedValueBox<HostQuestion?>(nil)
         return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
-            let answer = optionID.map { QuestionAnswer.option($0) } ?? .rejection
+            let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
             let question = try questions.decide(approvalID, answer, by: person, in: database)
             decided.withLockedValue { $0 = question }

@@ -62,7 +62,7 @@ package final class AgentQuestions: Sendable {
         _ asked: AgentQuestion,
         turn: AgentTurn,
         emit: @Sendable (TurnEvent) -> Void
-    ) async -> AgentDecision {
+    ) async -> ApprovalAnswer {
         let now = clock.now()
         let question = HostQuestion(
             id: UUID().uuidString.lowercased(),
@@ -98,7 +98,7 @@ package final class AgentQuestions: Sendable {
         }
         emit(.question(QuestionNotice(.decided, ended)))
         return switch ended.state {
-        case .approved, .rejected: ended.option.map(AgentDecision.option) ?? .cancelled
+        case .approved, .rejected: ended.option.map { ApprovalAnswer.option($0) } ?? .cancelled
         case .cancelled: .cancelled
         case .open, .expired, .interrupted: asked.rejection
         }
@@ -177,7 +177,7 @@ package final class AgentQuestions: Sendable {
     /// Answers a question.
     ///
     /// - Throws: As ``decide(_:_:by:in:)``.
-    package func decide(_ id: String, _ answer: QuestionAnswer, by person: QuestionDecider) async throws -> HostQuestion
+    package func decide(_ id: String, _ answer: ApprovalAnswer, by person: QuestionDecider) async throws -> HostQuestion
     {
         let decided = try await database.writeChecked(durably: true) { try self.decide(id, answer, by: person, in: $0) }
         settle(decided)
@@ -191,7 +191,7 @@ package final class AgentQuestions: Sendable {
     ///   `permission.denied` for one that only the owner may give.
     func decide(
         _ id: String,
-        _ answer: QuestionAnswer,
+        _ answer: ApprovalAnswer,
         by person: QuestionDecider,
         in database: Database
     ) throws -> HostQuestion {
@@ -205,7 +205,12 @@ package final class AgentQuestions: Sendable {
             throw HostError(.approvalDecided, "The question's time is over")
         }
         let mayAlways = person.device == nil || devicesMayAlways
-        let option = try answer.option(of: question, mayAlways: mayAlways)
+        let option: AgentOption?
+        do {
+            option = try answer.option(of: question.options, mayAlways: mayAlways)
+        } catch {
+            throw HostError(.requestInvalid, error.description)
+        }
         if let device = person.device, !mayAlways, option?.kind.mayLast == true {
             events.send(.alwaysRefused(question.withoutArguments, device: device))
             throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)

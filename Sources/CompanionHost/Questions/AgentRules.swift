@@ -95,7 +95,7 @@ package struct AgentRules: Sendable {
         _ asked: AgentQuestion,
         turn: AgentTurn,
         emit: @Sendable (TurnEvent) -> Void
-    ) async -> AgentDecision? {
+    ) async -> ApprovalAnswer? {
         do {
             let all = try await book().rules
             guard !all.isEmpty else { return nil }
@@ -151,9 +151,9 @@ package struct AgentRules: Sendable {
 
 extension AgentRule {
     /// The answer that it gives: never one that goes for more than this question.
-    fileprivate func decision(on asked: AgentQuestion) -> AgentDecision? {
+    fileprivate func decision(on asked: AgentQuestion) -> ApprovalAnswer? {
         switch effect {
-        case .allow: asked.options.first { $0.kind == .allowOnce }.map { .option($0.id) }
+        case .allow: asked.options.first { $0.kind == .allowOnce }.map { ApprovalAnswer.option($0.id) }
         case .deny: asked.rejection
         case .ask: nil
         }

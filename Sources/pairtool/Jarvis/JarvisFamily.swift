@@ -79,8 +79,8 @@ struct JarvisFamily: Family {
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
         try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
-            let approvals = JarvisApprovals(client: client) { id, decision in
-                try await JarvisSession(host: host, client: client, output: output).decide(id, decision)
+            let approvals = JarvisApprovals(client: client) { id, answer in
+                try await JarvisSession(host: host, client: client, output: output).decide(id, answer)
             }
             return try await body(HostClient(approvals: approvals))
         }

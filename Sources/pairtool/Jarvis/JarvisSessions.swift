@@ -58,13 +58,13 @@ extension JarvisSession {
     /// the request and the decision.
     ///
     /// - Throws: The errors of `JarvisClient.decide`; `PrivateFile.Failure` if the lock is not available.
-    func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
+    func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // The lock is per request, not per host, because one daemon may be stored under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"
         let path = "\(output.context.paths.runtime)/\(name)"
         let notice = "Another pairtool is deciding; waiting for it."
         return try await FileLock.with(path, onWait: { output.say(notice) }) { _ in
-            try await client.decide(id, decision)
+            try await client.decide(id, answer)
         }
     }
 }

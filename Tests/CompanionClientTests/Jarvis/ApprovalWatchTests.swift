@@ -199,7 +199,7 @@ import Testing
                 second.change {
                     $0.faults = [FakeJarvisFault(.silence(gate: "state"), on: "/approval/status", times: 1)]
                 }
-                async let receipt = client.decide(.deploy, .approve)
+                async let receipt = client.decide(.deploy, .allow(always: false))
                 try await second.reached("state")
                 let isBack = try await client.returnToLocal()
                 #expect(isBack)

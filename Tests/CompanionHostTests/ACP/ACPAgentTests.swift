@@ -40,7 +40,7 @@ struct ACPAgentTests {
             _ prompt: String,
             chat: String = "c",
             emit: @escaping @Sendable (TurnEvent) -> Void = { _ in },
-            ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision = { $0.rejection }
+            ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer = { $0.rejection }
         ) async throws -> String {
             let text = NIOLockedValueBox("")
             let turn = AgentTurn(chatID: chat, prompt: prompt, directory: directory)

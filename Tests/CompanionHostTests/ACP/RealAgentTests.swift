@@ -11,7 +11,7 @@ private let python =
     "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
 
 /// Answers a question by a kind.
-private func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> AgentDecision {
+private func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> ApprovalAnswer {
     { question in question.options.first { $0.kind == kind }.map { .option($0.id) } ?? .cancelled }
 }
 

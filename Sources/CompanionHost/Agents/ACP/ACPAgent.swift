@@ -161,8 +161,8 @@ package struct ACPAgent: Agent {
                     try await connection.prompt(turn.prompt, session: session, in: modes, listener: prompt.listener)
                 } ask: { question in
                     await conversation.ask(question)
-                } decide: { key, decision in
-                    connection.decide(key, decision)
+                } decide: { key, answer in
+                    connection.decide(key, answer)
                 }
                 return nil
             } catch is ACPModeChanged {

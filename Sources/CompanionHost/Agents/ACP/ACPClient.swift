@@ -104,11 +104,16 @@ struct ACPClient: Sendable {
     /// Answers a question.
     ///
     /// - Returns: Whether it was open, and has such an option.
-    mutating func decide(_ key: Int, _ decision: AgentDecision) -> Bool {
+    mutating func decide(_ key: Int, _ answer: ApprovalAnswer) -> Bool {
         guard let question = questions[key] else { return false }
-        if case .option(let id) = decision, !question.options.contains(where: { $0.id.isSame(as: id) }) { return false }
+        let option: AgentOption?
+        do {
+            option = try answer.option(of: question.options, mayAlways: true)
+        } catch {
+            return false
+        }
         questions[key] = nil
-        answer(question.id, decision)
+        send(option, to: question.id)
         return true
     }
 
@@ -116,18 +121,16 @@ struct ACPClient: Sendable {
         let open = questions.filter { $0.value.session == session }.sorted { $0.key < $1.key }
         for (key, question) in open {
             questions[key] = nil
-            answer(question.id, .cancelled)
+            send(nil, to: question.id)
         }
         return open.map(\.key)
     }
 
-    private mutating func answer(_ id: ACPID, _ decision: AgentDecision) {
-        let outcome: JSONValue =
-            switch decision {
-            case .option(let option): ["outcome": "selected", "optionId": .string(option)]
-            case .cancelled: ["outcome": "cancelled"]
-            }
-        write(.answer(id, .success(["outcome": outcome])))
+    /// - Parameter option: nil ends the turn.
+    private mutating func send(_ option: AgentOption?, to question: ACPID) {
+        var outcome: JSONValue = ["outcome": "cancelled"]
+        if let option { outcome = ["outcome": "selected", "optionId": .string(option.id)] }
+        write(.answer(question, .success(["outcome": outcome])))
     }
 
     private mutating func write(_ message: ACPMessage) {
@@ -208,7 +211,7 @@ struct ACPClient: Sendable {
         let open = questions.values.count { $0.session == session }
         // Nobody is there to answer outside of a prompt, and after its cancellation all is answered like this.
         guard prompts[session]?.isCancelled == false, !question.options.isEmpty, open < Self.maximumQuestions else {
-            answer(id, .cancelled)
+            send(nil, to: id)
             return []
         }
         nextQuestion += 1

@@ -249,10 +249,10 @@ final class ACPConnection: Sendable {
     ///
     /// - Returns: Whether the agent still waited.
     @discardableResult
-    func decide(_ question: Int, _ decision: AgentDecision) -> Bool {
+    func decide(_ question: Int, _ answer: ApprovalAnswer) -> Bool {
         state.withLockedValue { state in
             defer { flush(&state) }
-            return state.client.decide(question, decision)
+            return state.client.decide(question, answer)
         }
     }
 

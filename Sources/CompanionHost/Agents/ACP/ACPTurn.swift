@@ -119,8 +119,8 @@ final class ACPTurn: Sendable {
     ///   - decide: Takes the answer to the agent.
     func run(
         prompt: @escaping @Sendable () async throws -> JSONValue,
-        ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
-        decide: @escaping @Sendable (Int, AgentDecision) -> Void
+        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
+        decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws {
         let answer: JSONValue
         do {
@@ -137,8 +137,8 @@ final class ACPTurn: Sendable {
 
     private func answered(
         _ prompt: @escaping @Sendable () async throws -> JSONValue,
-        _ ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
-        _ decide: @escaping @Sendable (Int, AgentDecision) -> Void
+        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
+        _ decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws -> JSONValue {
         try await withThrowingTaskGroup(of: JSONValue?.self) { group in
             group.addTask { [self] in
@@ -163,17 +163,17 @@ final class ACPTurn: Sendable {
     /// Puts a question, until it is answered or needs no answer any more.
     private static func put(
         _ asked: Asked,
-        _ ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision
-    ) async -> AgentDecision {
+        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
+    ) async -> ApprovalAnswer {
         await withTaskGroup { group in
             group.addTask { await ask(asked.question) }
             group.addTask {
                 for await _ in asked.end {}
                 return .cancelled
             }
-            let decision = await group.next() ?? .cancelled
+            let answer = await group.next() ?? .cancelled
             group.cancelAll()
-            return decision
+            return answer
         }
     }
 

@@ -30,7 +30,7 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
         if option != nil, always { throw ValidationError("Use --option or --always, not both.") }
     }
 
-    func run() async throws { try await decision.decide(option.map { .approval($0) } ?? .approve(always: always)) }
+    func run() async throws { try await decision.decide(option.map { .named($0) } ?? .allow(always: always)) }
 }
 
 struct ApprovalRejectCommand: AsyncParsableCommand {
@@ -70,10 +70,10 @@ struct ApprovalDecisionOptions: ParsableArguments {
     @OptionGroup var options: OutputOptions
 
     /// Decides the request and reports the result.
-    func decide(_ choice: ApprovalChoice) async throws {
+    func decide(_ answer: ApprovalAnswer) async throws {
         try await host.withApproval(id, at: place, options) { session, approval in
             let approvals = try session.approvals
-            if approvals.needsReason, case .reject(_, nil) = choice {
+            if approvals.needsReason, case .reject(_, nil) = answer {
                 throw CommandError(
                     .usage,
                     "usage",
@@ -81,8 +81,8 @@ struct ApprovalDecisionOptions: ParsableArguments {
                     next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
                 )
             }
-            let decided = try await approvals.decide(approval, choice)
-            let isApproved = choice.isApproval(of: approval)
+            let decided = try await approvals.decide(approval, answer)
+            let isApproved = if case .reject = answer { false } else { true }
             // Daemons have no agent that goes on.
             let waits = isApproved && approval.options != nil && session.output.format != .quiet
             var row = ApprovalDecisionRow(decided, at: approvals.place)

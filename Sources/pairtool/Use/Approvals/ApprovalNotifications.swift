@@ -14,7 +14,7 @@ actor ApprovalNotifications {
     private let host: String?
     private var shown: [NotificationService.Shown: Approval] = [:]
     /// What was chosen before the service had told the number of the notification; nil while none is being shown.
-    private var early: [NotificationService.Shown: ApprovalChoice]?
+    private var early: [NotificationService.Shown: ApprovalAnswer]?
 
     init(service: NotificationService, host: String?) {
         (self.service, self.host) = (service, host)
@@ -23,7 +23,7 @@ actor ApprovalNotifications {
     /// Shows a new request. An error of the notification service does not stop the watch.
     ///
     /// - Returns: The user's decision, if it came before the service had told the number of the notification.
-    func show(_ approval: Approval) async -> ApprovalChoice? {
+    func show(_ approval: Approval) async -> ApprovalAnswer? {
         var lines: [String] = []
         if let reason = approval.reason, !reason.isEmpty { lines.append(reason.scalars(atMost: 300)) }
         if !approval.kind.isEmpty { lines.append(approval.kind.scalars(atMost: 60)) }
@@ -48,7 +48,7 @@ actor ApprovalNotifications {
             isUrgent: true
         )
         guard let notification else { return nil }
-        if let choice = early?[notification] { return choice }
+        if let answer = early?[notification] { return answer }
         shown[notification] = approval
         return nil
     }
@@ -74,28 +74,28 @@ actor ApprovalNotifications {
     }
 
     /// The decisions of the user; each request appears once.
-    nonisolated var decisions: some AsyncSequence<(Approval, ApprovalChoice), Never> & Sendable {
+    nonisolated var decisions: some AsyncSequence<(Approval, ApprovalAnswer), Never> & Sendable {
         service.events.compactMap { await self.decision($0) }
     }
 
-    private func decision(_ event: NotificationService.Event) -> (Approval, ApprovalChoice)? {
+    private func decision(_ event: NotificationService.Event) -> (Approval, ApprovalAnswer)? {
         switch event {
         case .closed(let notification):
             shown[notification] = nil
             return nil
         case .chosen(let notification, let action):
-            guard let choice = Self.choice(action) else { return nil }
+            guard let answer = Self.answer(action) else { return nil }
             guard let approval = shown.removeValue(forKey: notification) else {
-                early?[notification] = choice
+                early?[notification] = answer
                 return nil
             }
-            return (approval, choice)
+            return (approval, answer)
         }
     }
 
-    private static func choice(_ action: String) -> ApprovalChoice? {
+    private static func answer(_ action: String) -> ApprovalAnswer? {
         switch action {
-        case approve: .approve(always: false)
+        case approve: .allow(always: false)
         case reject: .reject(always: false, reason: reason)
         default: nil
         }

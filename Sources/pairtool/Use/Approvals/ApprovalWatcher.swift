@@ -45,14 +45,14 @@ struct ApprovalWatcher: Sendable {
             defer { group.cancelAll() }
             if let notifications {
                 group.addTask {
-                    for await (approval, decision) in notifications.decisions { await decide(approval, decision) }
+                    for await (approval, answer) in notifications.decisions { await decide(approval, answer) }
                 }
             }
             try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
                 show(event)
                 switch event {
                 case .added(let approval):
-                    if let choice = await notifications?.show(await whole(approval)) { await decide(approval, choice) }
+                    if let answer = await notifications?.show(await whole(approval)) { await decide(approval, answer) }
                 case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
                 case .continued, .interrupted, .resumed, .moved: break
                 }
@@ -67,9 +67,9 @@ struct ApprovalWatcher: Sendable {
     }
 
     /// Sends a decision that was made on the desktop. The watch reports the result.
-    private func decide(_ approval: Approval, _ decision: ApprovalChoice) async {
+    private func decide(_ approval: Approval, _ answer: ApprovalAnswer) async {
         do {
-            _ = try await approvals.decide(approval, decision)
+            _ = try await approvals.decide(approval, answer)
         } catch {
             let failure = CommandError(describing: error)
             session.output.warn(

@@ -64,16 +64,16 @@ final class TurnQuestions: Sendable {
     }
 
     /// What the command line says about a question; nil if the user is to be asked.
-    private func choice(_ notice: QuestionNotice) -> ApprovalChoice? {
-        if allowed.covers(kind: notice.kind, title: notice.title) { return .approve(always: false) }
+    private func usualAnswer(_ notice: QuestionNotice) -> ApprovalAnswer? {
+        if allowed.covers(kind: notice.kind, title: notice.title) { return .allow(always: false) }
         return deniesRest ? .reject(always: false, reason: nil) : nil
     }
 
     private func decide(_ notice: QuestionNotice) async {
         guard let approvals = session.offer.approvals else { return }
         do {
-            if let choice = choice(notice) {
-                try await PersistentDecision(approvals: approvals).run(notice.id, choice) { error in
+            if let answer = usualAnswer(notice) {
+                try await PersistentDecision(approvals: approvals).run(notice.id, answer) { error in
                     let failure = CommandError(describing: error.naming(session.host))
                     session.output.warn(failure.adding("Trying again to answer the agent."))
                 }

@@ -11,7 +11,7 @@ struct ApprovalDecisionTests {
     /// A host with one request, whose calls may fail first.
     private final class ScriptedHost: ApprovalDeciding {
         struct State: Sendable {
-            var approval = Approval(id: "a", action: "Run it", status: Approval.pending)
+            var approval = Approval(id: "a", title: "Run it")
             var failures: [CompanionClientError] = []
             var calls: [String] = []
         }
@@ -39,13 +39,15 @@ struct ApprovalDecisionTests {
             return ApprovalList(approvals: approval.isPending ? [approval] : [], unreadable: 0)
         }
 
-        func approval(id: String) async throws -> Approval? { try call("read") }
+        func approval(id: String) async throws -> ApprovalResponse? {
+            ApprovalResponse(approval: try call("read"), mayDecide: true, mayAlways: false)
+        }
 
-        func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
+        func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
             _ = try call("decide")
             return state.withLockedValue { state in
-                state.approval.status = answer == .allow(always: false) ? "approved" : "rejected"
-                return state.approval
+                state.approval.state = answer == .allow(always: false) ? .approved : .rejected
+                return DecidedApproval(state.approval)
             }
         }
 
@@ -64,7 +66,7 @@ struct ApprovalDecisionTests {
         try await PersistentDecision(approvals: host, clock: clock).run("a", .reject(always: false, reason: nil)) { _ in
             warnings.withLockedValue { $0 += 1 }
         }
-        #expect(host.state.withLockedValue { $0.approval.status } == "rejected")
+        #expect(host.state.withLockedValue { $0.approval.state } == .rejected)
         #expect(warnings.withLockedValue { $0 } == 1)
         #expect(clock.now.offset == .seconds(1 + 2 + 4), "ever longer waits")
     }
@@ -110,10 +112,10 @@ struct ApprovalDecisionTests {
                 switch event {
                 case .added(let approval):
                     events.withLockedValue { $0.append("added \(approval.id)") }
-                    host.state.withLockedValue { $0.approval.status = "approved" }
+                    host.state.withLockedValue { $0.approval.state = .approved }
                     // In one go: the watch looks once for all of it.
                     for id in ["other", "a", "a"] { host.tell.yield(.continued(id)) }
-                case .decided(let approval): events.withLockedValue { $0.append("decided \(approval.status)") }
+                case .decided(let approval): events.withLockedValue { $0.append("decided \(approval.state.rawValue)") }
                 case .continued(let approval):
                     events.withLockedValue { $0.append("continued \(approval.id)") }
                     throw Enough()

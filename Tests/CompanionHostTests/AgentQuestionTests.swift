@@ -354,7 +354,7 @@ struct AgentQuestionTests {
     func times(seconds: Double, text: String) {
         var frames = AgentFrames()
         let now = Date()
-        var question = HostQuestion(
+        var question = Approval(
             id: "q",
             chatId: "c",
             turnId: "t",

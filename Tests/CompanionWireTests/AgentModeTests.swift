@@ -33,7 +33,7 @@ struct AgentModeTests {
 
     @Test("Only the notice that a question was asked has it")
     func notices() throws {
-        let question = HostQuestion(
+        let question = Approval(
             id: "q",
             chatId: "c",
             turnId: "t",

@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 import NIOConcurrencyHelpers
 
 /// Watches the requests of a host and reports the differences. It reads them when the host announces a change, or at

@@ -37,7 +37,7 @@ package struct PersistentDecision: Sendable {
         var hasFailed = false
         while true {
             do {
-                guard let approval = try await approvals.approval(id: id), approval.isPending else { return }
+                guard let approval = try await approvals.approval(id: id)?.approval, approval.isPending else { return }
                 _ = try await approvals.decide(approval, answer)
                 return
             } catch let error as CompanionClientError where Self.passes(error) {

@@ -11,7 +11,7 @@ package struct CommandedApprovals: ApprovalDeciding {
     package var place: String { "\(client.endpoint)" }
 
     package func approvals(all: Bool) async throws -> ApprovalList {
-        let list: LossyArray<HostQuestion>
+        let list: LossyArray<Approval>
         do {
             let target = "/companion/approvals\(all ? "?all=1" : "")"
             list = try await client.json(.get(target), as: ApprovalsListResponse.self).approvals
@@ -22,27 +22,24 @@ package struct CommandedApprovals: ApprovalDeciding {
                 underlying: error
             )
         }
-        return ApprovalList(approvals: list.elements.map { Approval($0) }, unreadable: list.dropped)
+        return ApprovalList(approvals: list.elements, unreadable: list.dropped)
     }
 
-    package func approval(id: String) async throws -> Approval? {
+    package func approval(id: String) async throws -> ApprovalResponse? {
         do {
             let target = "/companion/approvals/\(try client.segment(id, "question"))"
             let limits = client.configuration.limits
-            let answer = try await client.json(
+            return try await client.json(
                 .get(target),
                 as: ApprovalResponse.self,
                 upTo: max(limits.message, limits.body)
             )
-            var approval = Approval(answer.approval)
-            (approval.mayDecide, approval.mayAlways) = (answer.mayDecide, answer.mayAlways)
-            return approval
         } catch let error as CompanionClientError where error.code == .notFound {
             return nil
         }
     }
 
-    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
+    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
         let option: AgentOption?
         do {
             // Without an option that rejects once, the host knows how to reject.
@@ -50,7 +47,7 @@ package struct CommandedApprovals: ApprovalDeciding {
         } catch {
             throw CompanionClientError(.badRequest, "\(error).", delivery: .notSent)
         }
-        return Approval(try await client.decide(approvalID: approval.id, optionID: option?.id))
+        return DecidedApproval(try await client.decide(approvalID: approval.id, optionID: option?.id))
     }
 
     /// Also reports when the live connection breaks or is back, because events in between are not sent again.
@@ -70,26 +67,7 @@ extension CompanionAPIClient {
     /// Answers a question of the agent.
     ///
     /// - Parameter optionID: nil rejects, in whichever way the agent takes it.
-    package func decide(approvalID: String, optionID: String?) async throws -> HostQuestion {
+    package func decide(approvalID: String, optionID: String?) async throws -> Approval {
         try await result(of: .approvalDecide(approvalID: approvalID, optionID: optionID))
-    }
-}
-
-extension Approval {
-    fileprivate init(_ question: HostQuestion) {
-        let status = question.state == .open ? Self.pending : question.state.rawValue
-        self.init(id: question.id, action: question.title, status: status)
-        kind = question.kind
-        requestedAt = question.askedAt
-        expiresAt = question.expiresAt
-        resolvedAt = question.decidedAt
-        decidedBy = question.decidedBy
-        arguments = question.arguments
-        options = question.options
-        option = question.option
-        chatID = question.chatId
-        turnID = question.turnId
-        mode = question.mode
-        continuedAt = question.continuedAt
     }
 }

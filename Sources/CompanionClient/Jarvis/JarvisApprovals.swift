@@ -26,18 +26,23 @@ package struct JarvisApprovals: ApprovalDeciding {
     }
 
     /// Only a request that waits has all of its fields. An id is read in any case of its letters.
-    package func approval(id word: String) async throws -> Approval? {
+    package func approval(id word: String) async throws -> ApprovalResponse? {
         guard let id = JarvisApprovalID(word) else { return nil }
         if let waiting = try await client.pending().approvals.first(where: { $0.id.uppercased == id.uppercased }) {
-            return Approval(waiting)
+            return Self.answer(Approval(waiting))
         }
         for id in [id, id.uppercased] {
-            if let state = try await client.state(of: id) { return Approval(state) }
+            if let state = try await client.state(of: id) { return Self.answer(Approval(state)) }
         }
         return nil
     }
 
-    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> Approval {
+    /// Every client may decide, and no decision goes for later requests.
+    private static func answer(_ approval: Approval) -> ApprovalResponse {
+        ApprovalResponse(approval: approval, mayDecide: true, mayAlways: false)
+    }
+
+    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
         guard let id = JarvisApprovalID(approval.id) else {
             throw CompanionClientError(.notFound, "The daemon at \(client.base) has no request \(approval.id).")
         }
@@ -46,16 +51,14 @@ package struct JarvisApprovals: ApprovalDeciding {
         let receipt = try await decide(id, answer)
         var decided = approval
         decided.id = receipt.id.description
-        decided.status = receipt.status.rawValue
-        decided.message = receipt.message
-        decided.wasAnswerLost = receipt.message == nil
-        return decided
+        decided.state = Approval.State(receipt.status)
+        return DecidedApproval(decided, message: receipt.message, wasAnswerLost: receipt.message == nil)
     }
 
     package func state(of approval: Approval) async throws -> Approval? {
         guard let id = JarvisApprovalID(approval.id), let state = try await client.state(of: id) else { return nil }
         var now = approval
-        (now.status, now.resolvedAt) = (state.status.rawValue, state.resolvedAt)
+        (now.state, now.decidedAt) = (Approval.State(state.status), state.resolvedAt)
         return now
     }
 
@@ -71,16 +74,31 @@ package struct JarvisApprovals: ApprovalDeciding {
 
 extension Approval {
     init(_ request: JarvisApproval) {
-        self.init(id: request.id.description, action: request.action, status: request.status.rawValue)
+        self.init(
+            id: request.id.description,
+            title: request.action,
+            askedAt: request.requestedAt,
+            state: State(request.status)
+        )
         reason = request.reason
         requestedBy = request.requestedBy
-        requestedAt = request.requestedAt
         details = request.details
     }
 
     init(_ state: JarvisApprovalState) {
-        self.init(id: state.id.description, action: state.action, status: state.status.rawValue)
-        requestedAt = state.requestedAt
-        resolvedAt = state.resolvedAt
+        self.init(
+            id: state.id.description,
+            title: state.action,
+            askedAt: state.requestedAt,
+            state: State(state.status),
+            decidedAt: state.resolvedAt
+        )
+    }
+}
+
+extension Approval.State {
+    /// Daemons call an open request pending.
+    fileprivate init(_ status: JarvisApprovalStatus) {
+        self.init(rawValue: status == .pending ? Self.open.rawValue : status.rawValue)
     }
 }

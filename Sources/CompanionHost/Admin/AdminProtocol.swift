@@ -91,7 +91,7 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// `questions`: open ones, the oldest first, then others, the newest first, without their arguments; or the one that
     /// was named, with them.
     /// `answer`: the one that was answered.
-    package var questions: [HostQuestion]?
+    package var questions: [Approval]?
     /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.
     package var rules: [AgentRule]?
     /// `rules`: what does not fit the audit, in sentences.

@@ -160,7 +160,7 @@ extension SignedCommandService {
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
-        let decided = NIOLockedValueBox<HostQuestion?>(nil)
+        let decided = NIOLockedValueBox<Approval?>(nil)
         return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
             let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)

@@ -47,13 +47,13 @@ package enum HostEvent: Sendable, Hashable {
     /// all of that.
     case agent(message: String, lines: [String], log: String?)
     /// The agent waits for an answer.
-    case questionAsked(HostQuestion)
+    case questionAsked(Approval)
     /// It was answered, or needs no answer any more.
-    case questionEnded(HostQuestion)
+    case questionEnded(Approval)
     /// The agent went on after a question was decided.
     case questionContinued(QuestionNotice, chatID: String, turnID: String)
     /// A device chose an answer that goes for later questions too, which only the owner may.
-    case alwaysRefused(HostQuestion, device: CompanionDevice)
+    case alwaysRefused(Approval, device: CompanionDevice)
 }
 
 /// How far a turn is.

@@ -111,7 +111,7 @@ extension LiveEventBroadcaster {
         }
     }
 
-    private func live(_ kind: LiveEvent.Kind, _ question: HostQuestion) -> LiveEvent {
+    private func live(_ kind: LiveEvent.Kind, _ question: Approval) -> LiveEvent {
         LiveEvent(
             kind,
             at: now,

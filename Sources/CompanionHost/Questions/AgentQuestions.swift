@@ -22,7 +22,7 @@ package final class AgentQuestions: Sendable {
     private let events: HostEventSink
     private let logger: Logger
     /// Who waits for an answer.
-    private let waiting = NIOLockedValueBox<[String: AsyncStream<HostQuestion>.Continuation]>([:])
+    private let waiting = NIOLockedValueBox<[String: AsyncStream<Approval>.Continuation]>([:])
     /// When the agent went on after a question, the oldest first; known until the host ends.
     private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
 
@@ -45,7 +45,7 @@ package final class AgentQuestions: Sendable {
         self.logger = logger
         let now = clock.now()
         let ended = try database.writeBlocking { database in
-            try HostQuestion.open(in: database).map { question in
+            try Approval.open(in: database).map { question in
                 var question = question
                 try question.end(as: .interrupted, option: nil, by: nil, at: now, in: database)
                 return question
@@ -64,7 +64,8 @@ package final class AgentQuestions: Sendable {
         emit: @Sendable (TurnEvent) -> Void
     ) async -> ApprovalAnswer {
         let now = clock.now()
-        let question = HostQuestion(
+        let expiresAt = now.addingTimeInterval(timeout)
+        let question = Approval(
             id: UUID().uuidString.lowercased(),
             chatId: turn.chatID,
             turnId: turn.id,
@@ -73,10 +74,10 @@ package final class AgentQuestions: Sendable {
             arguments: asked.arguments,
             options: asked.options,
             askedAt: now,
-            expiresAt: now.addingTimeInterval(timeout),
+            expiresAt: expiresAt,
             mode: turn.mode
         )
-        let (answers, answer) = AsyncStream.makeStream(of: HostQuestion.self, bufferingPolicy: .bufferingOldest(1))
+        let (answers, answer) = AsyncStream.makeStream(of: Approval.self, bufferingPolicy: .bufferingOldest(1))
         waiting.withLockedValue { $0[question.id] = answer }
         defer { waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) } }
         do {
@@ -88,7 +89,7 @@ package final class AgentQuestions: Sendable {
         }
         events.send(.questionAsked(question.withoutArguments))
         emit(.question(QuestionNotice(.asked, question)))
-        guard var ended = await ending(of: question, answers) else {
+        guard var ended = await ending(of: question.id, at: expiresAt, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
         }
@@ -100,19 +101,19 @@ package final class AgentQuestions: Sendable {
         return switch ended.state {
         case .approved, .rejected: ended.option.map { ApprovalAnswer.option($0) } ?? .cancelled
         case .cancelled: .cancelled
-        case .open, .expired, .interrupted: asked.rejection
+        default: asked.rejection
         }
     }
 
     /// - Returns: The question once it is decided; nil if that cannot be stored.
-    private func ending(of question: HostQuestion, _ answers: AsyncStream<HostQuestion>) async -> HostQuestion? {
-        let decided = await withTaskGroup(of: HostQuestion?.self) { group in
+    private func ending(of id: String, at time: Date, _ answers: AsyncStream<Approval>) async -> Approval? {
+        let decided = await withTaskGroup(of: Approval?.self) { group in
             group.addTask {
                 for await answered in answers { return answered }
                 return nil
             }
             group.addTask { [clock] in
-                try? await clock.sleepUntil(question.expiresAt)
+                try? await clock.sleepUntil(time)
                 return nil
             }
             let first = await group.next() ?? nil
@@ -120,7 +121,7 @@ package final class AgentQuestions: Sendable {
             return first
         }
         // An answer may have come at this very moment: what is stored counts.
-        return if let decided { decided } else { await end(question.id, as: Task.isCancelled ? .cancelled : .expired) }
+        return if let decided { decided } else { await end(id, as: Task.isCancelled ? .cancelled : .expired) }
     }
 
     /// Ends a question that nobody has answered.
@@ -129,13 +130,13 @@ package final class AgentQuestions: Sendable {
     /// - Returns: The question as it is now; nil when that cannot be stored.
     private func end(
         _ id: String,
-        as state: HostQuestion.State,
+        as state: Approval.State,
         alsoAnswered: Bool = false
-    ) async -> HostQuestion? {
+    ) async -> Approval? {
         let now = clock.now()
         do {
-            let (question, isOurs) = try await database.write(durably: true) { database -> (HostQuestion?, Bool) in
-                guard var question = try HostQuestion.find(id, in: database) else { return (nil, false) }
+            let (question, isOurs) = try await database.write(durably: true) { database -> (Approval?, Bool) in
+                guard var question = try Approval.find(id, in: database) else { return (nil, false) }
                 let isOurs = question.state == .open || alsoAnswered
                 if isOurs { try question.end(as: state, option: nil, by: nil, at: now, in: database) }
                 return (question, isOurs)
@@ -148,7 +149,7 @@ package final class AgentQuestions: Sendable {
         }
     }
 
-    private func tell(_ question: HostQuestion) {
+    private func tell(_ question: Approval) {
         events.send(.questionEnded(question.withoutArguments))
     }
 
@@ -162,7 +163,7 @@ package final class AgentQuestions: Sendable {
         }
     }
 
-    private func withContinuations(_ questions: [HostQuestion]) -> [HostQuestion] {
+    private func withContinuations(_ questions: [Approval]) -> [Approval] {
         let times = continued.withLockedValue { $0.map { (ByteText($0.id), $0.at) } }
         let known = Dictionary(times, uniquingKeysWith: { first, _ in first })
         return questions.map { question in
@@ -177,8 +178,7 @@ package final class AgentQuestions: Sendable {
     /// Answers a question.
     ///
     /// - Throws: As ``decide(_:_:by:in:)``.
-    package func decide(_ id: String, _ answer: ApprovalAnswer, by person: QuestionDecider) async throws -> HostQuestion
-    {
+    package func decide(_ id: String, _ answer: ApprovalAnswer, by person: QuestionDecider) async throws -> Approval {
         let decided = try await database.writeChecked(durably: true) { try self.decide(id, answer, by: person, in: $0) }
         settle(decided)
         return decided
@@ -194,14 +194,14 @@ package final class AgentQuestions: Sendable {
         _ answer: ApprovalAnswer,
         by person: QuestionDecider,
         in database: Database
-    ) throws -> HostQuestion {
-        guard var question = try HostQuestion.find(id, in: database),
+    ) throws -> Approval {
+        guard var question = try Approval.find(id, in: database),
             try isShown(question, isOwner: person.device == nil, in: database)
         else {
             throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
         }
         guard question.state == .open else { throw HostError(.approvalDecided, question.ending) }
-        guard clock.now() < question.expiresAt else {
+        if let expiresAt = question.expiresAt, clock.now() >= expiresAt {
             throw HostError(.approvalDecided, "The question's time is over")
         }
         let mayAlways = person.device == nil || devicesMayAlways
@@ -216,13 +216,13 @@ package final class AgentQuestions: Sendable {
             throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)
         }
         // What is not a refusal lets the agent go on, as far as is known.
-        let state: HostQuestion.State = option?.kind.isRefusal == false ? .approved : .rejected
+        let state: Approval.State = option?.kind.isRefusal == false ? .approved : .rejected
         try question.end(as: state, option: option?.id, by: person, at: clock.now(), in: database)
         return question
     }
 
     /// Gives a stored answer to the agent, even if the device that answered is gone.
-    func settle(_ decided: HostQuestion) {
+    func settle(_ decided: Approval) {
         waiting.withLockedValue { $0[decided.id] }?.yield(decided)
         tell(decided)
     }
@@ -234,10 +234,10 @@ package final class AgentQuestions: Sendable {
     /// - Parameters:
     ///   - all: Whether the newest of those that need no answer any more follow, the newest first.
     ///   - isOwner: Whether the owner asks, who also sees those in projects that are not listed any more.
-    package func list(all: Bool, isOwner: Bool = true) async throws -> [HostQuestion] {
+    package func list(all: Bool, isOwner: Bool = true) async throws -> [Approval] {
         let found = try await database.read { database in
-            let open = try HostQuestion.open(in: database)
-            let ended = try all ? HostQuestion.ended(limit: isOwner ? Self.listed : Self.kept, in: database) : []
+            let open = try Approval.open(in: database)
+            let ended = try all ? Approval.ended(limit: isOwner ? Self.listed : Self.kept, in: database) : []
             let shown = try [open, ended].map { questions in
                 try questions.filter { try self.isShown($0, isOwner: isOwner, in: database) }
             }
@@ -249,9 +249,9 @@ package final class AgentQuestions: Sendable {
     /// A question with all that it is about.
     ///
     /// - Parameter isOwner: As of ``list(all:isOwner:)``.
-    package func question(id: String, isOwner: Bool = true) async throws -> HostQuestion? {
+    package func question(id: String, isOwner: Bool = true) async throws -> Approval? {
         let found = try await database.read { database in
-            try HostQuestion.find(id, in: database).flatMap {
+            try Approval.find(id, in: database).flatMap {
                 try self.isShown($0, isOwner: isOwner, in: database) ? $0 : nil
             }
         }
@@ -259,7 +259,7 @@ package final class AgentQuestions: Sendable {
     }
 
     /// Whether a person may see a question: devices see those of listed projects, as they see messages.
-    private func isShown(_ question: HostQuestion, isOwner: Bool, in database: Database) throws -> Bool {
+    private func isShown(_ question: Approval, isOwner: Bool, in database: Database) throws -> Bool {
         guard !isOwner, let catalog else { return true }
         let project = try String.fetchOne(
             database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),

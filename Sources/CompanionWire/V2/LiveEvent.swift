@@ -48,7 +48,7 @@ package struct LiveEvent: Codable, Sendable, Hashable {
     /// A question of the agent, and what the agent wants to do.
     package var approvalId: String?
     package var title: String?
-    /// What became of a question: a ``HostQuestion/State``.
+    /// What became of a question: an ``Approval/State``.
     package var state: String?
     /// Who answered a question.
     package var decidedBy: String?

@@ -44,7 +44,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
                 throw CommandError(.nothingFound, "approvals.none", "no question is waiting")
             }
             let now = output.context.now()
-            var columns: [TableColumn<HostQuestion>] = [
+            var columns: [TableColumn<Approval>] = [
                 TableColumn("ID", rank: 0) { $0.id.shortID },
                 TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
                 TableColumn("KIND", rank: 2) { $0.kind.isEmpty ? "–" : $0.kind },
@@ -116,7 +116,7 @@ struct HostAnswerOptions: ParsableArguments {
     }
 
     /// When the agent went on, if it does so soon.
-    private func continuation(_ question: HostQuestion) async throws -> Date? {
+    private func continuation(_ question: Approval) async throws -> Date? {
         var request = AdminRequest(.questions)
         request.question = question.id
         return try await ContinuationWait().run { [request, options] in
@@ -174,14 +174,14 @@ struct HostRejectCommand: AsyncParsableCommand {
 }
 
 extension Output {
-    fileprivate func hostQuestions(all: Bool) async throws -> [HostQuestion] {
+    fileprivate func hostQuestions(all: Bool) async throws -> [Approval] {
         var request = AdminRequest(.questions)
         request.all = all
         return try await ask(request).questions ?? []
     }
 
     /// The question that the user named, with all that it is about.
-    fileprivate func hostQuestion(_ word: String) async throws -> HostQuestion {
+    fileprivate func hostQuestion(_ word: String) async throws -> Approval {
         let found = try NameMatch.find(
             word,
             in: try await hostQuestions(all: true),
@@ -197,12 +197,13 @@ extension Output {
     }
 }
 
-extension HostQuestion {
+extension Approval {
     func stateText(now: Date) -> String {
         switch state {
-        case .open: "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
+        case .open:
+            expiresAt.map { "\(TimeText.span(max($0.timeIntervalSince(now), 0))) left" } ?? state.rawValue
         case .interrupted: "host restarted"
-        case .approved, .rejected, .expired, .cancelled: state.rawValue
+        default: state.rawValue
         }
     }
 
@@ -216,7 +217,7 @@ extension HostQuestion {
             "chat      \(chatId)",
             "asked     \(TimeText.ago(askedAt, now: now))",
             "state     \(stateText(now: now))" + decisionText,
-            "answers   \(options.offered)",
+            "answers   \((options ?? []).offered)",
         ].map(TerminalText.line)
         if let mode { lines.append(TerminalText.line("mode      \(mode.name)")) }
         if let continuedAt { lines.append("went on   \(TimeText.ago(continuedAt, now: now))") }

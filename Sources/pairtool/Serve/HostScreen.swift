@@ -204,13 +204,13 @@ actor HostScreen {
         }
     }
 
-    private func ending(of question: HostQuestion) -> String {
+    private func ending(of question: Approval) -> String {
         let what = "The question \(question.id.shortID) in chat \(chat(question.chatId))"
         return switch question.state {
         case .interrupted: "\(what) was open when the host ended: the agent that asked is gone."
         case .expired: "\(what) was not answered in time: rejected."
         case .cancelled: "\(what) needs no answer any more."
-        case .open, .approved, .rejected:
+        default:
             "\(what) was \(question.state.rawValue)\(question.decidedBy.map { ": \($0)" } ?? "")."
         }
     }

@@ -7,8 +7,8 @@ import Testing
 @testable import CompanionClient
 
 @Suite struct PendingApprovalsTests {
-    private static func approval(_ id: JarvisApprovalID, _ status: String = Approval.pending) -> Approval {
-        Approval(id: id.description, action: "", status: status)
+    private static func approval(_ id: JarvisApprovalID, _ state: Approval.State = .open) -> Approval {
+        Approval(id: id.description, title: "", state: state)
     }
 
     @Test("New requests are told once, missing ones until it is known what became of them")
@@ -24,9 +24,9 @@ import Testing
         let news1 = pending.settle(deploy.id, as: deploy)
         #expect(!news1)
         #expect(pending.take([mail]).missing == [deploy])
-        let news2 = pending.settle(deploy.id, as: Self.approval(.deploy, "approved"))
+        let news2 = pending.settle(deploy.id, as: Self.approval(.deploy, .approved))
         #expect(news2)
-        let news3 = pending.settle(deploy.id, as: Self.approval(.deploy, "approved"))
+        let news3 = pending.settle(deploy.id, as: Self.approval(.deploy, .approved))
         #expect(!news3)
         #expect(pending.take([mail]).missing.isEmpty)
         let news4 = pending.settle(mail.id, as: nil)
@@ -215,7 +215,7 @@ import Testing
     private static func word(_ event: ApprovalWatch.Event) -> String {
         switch event {
         case .added: "added"
-        case .decided(let approval): "decided \(approval.status)"
+        case .decided(let approval): "decided \(approval.state.rawValue)"
         case .continued: "continued"
         case .gone: "gone"
         case .interrupted: "interrupted"

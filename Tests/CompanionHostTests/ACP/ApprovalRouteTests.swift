@@ -13,7 +13,7 @@ struct ApprovalRouteTests {
         clock: HostClock = .system,
         always: Bool = false,
         permissions: [CompanionPermission] = CompanionPermission.all,
-        _ body: (TestHost, TestDevice, HostQuestion) async throws -> R
+        _ body: (TestHost, TestDevice, Approval) async throws -> R
     ) async throws -> R {
         try await withTemporaryDirectory { directory in
             let command = try FakeACPAgent.command(in: directory)
@@ -34,7 +34,7 @@ struct ApprovalRouteTests {
         }
     }
 
-    private func reply(_ device: TestDevice, _ question: HostQuestion, _ option: String?, _ clock: TestClock? = nil)
+    private func reply(_ device: TestDevice, _ question: Approval, _ option: String?, _ clock: TestClock? = nil)
         async throws -> Reply
     {
         let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option)
@@ -42,7 +42,7 @@ struct ApprovalRouteTests {
     }
 
     /// All that the turn of a question tells.
-    private func frames(of question: HostQuestion, _ device: TestDevice) async throws -> [TurnEvent] {
+    private func frames(of question: Approval, _ device: TestDevice) async throws -> [TurnEvent] {
         let reply = try await device.events(chat: question.chatId, turn: question.turnId)
         var decoder = ContinueChatStreamDecoder(isNumbered: true)
         return try decoder.feed(reply.body.utf8).compactMap { if case .event(let event) = $0 { event } else { nil } }
@@ -66,7 +66,7 @@ struct ApprovalRouteTests {
                 #expect(listed.elements.map(\.id) == [question.id] && listed.elements[0].arguments == nil)
                 let whole = try await other.get("/companion/approvals/\(question.id)").decoded(ApprovalResponse.self)
                 #expect(whole.approval.arguments?.hasPrefix("rm -r build\n") == true && !whole.mayAlways)
-                let decided: HostQuestion = try await reply(other, question, "y", clock).result()
+                let decided: Approval = try await reply(other, question, "y", clock).result()
                 #expect(decided.state == .approved && decided.decidedBy == "Device “Laptop”")
                 #expect(decided.arguments == nil)
                 let frames = try await frames(of: question, other)
@@ -187,7 +187,7 @@ struct ApprovalRouteTests {
     )
     func rejection(options: String, outcome: String) async throws {
         try await withQuestion("ask-options \(options)") { host, asker, question in
-            let decided: HostQuestion = try await reply(asker, question, nil).result()
+            let decided: Approval = try await reply(asker, question, nil).result()
             #expect(decided.state == .rejected && decided.decidedBy == "Device “Asker”")
             #expect(try await frames(of: question, asker).contains(.text("chosen: \(outcome)")))
         }
@@ -199,7 +199,7 @@ struct ApprovalRouteTests {
             let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: directory))
             let question = try await withHostAndDevice(in: directory) {
                 $0.agent = .acp(launch)
-            } _: { (host: TestHost, device: inout TestDevice) async throws -> HostQuestion in
+            } _: { (host: TestHost, device: inout TestDevice) async throws -> Approval in
                 try await device.pair()
                 _ = try await device.startTurn("ask", model: "fake")
                 let question = try await host.event { event in

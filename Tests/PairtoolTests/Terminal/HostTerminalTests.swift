@@ -146,7 +146,7 @@ import Testing
             await screen.show(event)
             return String(sink.text.dropFirst(before))
         }
-        var question = HostQuestion(
+        var question = Approval(
             id: "7b0e4a11-0000",
             chatId: "c0ffee00-0000",
             turnId: "t",
@@ -160,7 +160,7 @@ import Testing
         #expect(asked.hasPrefix("The agent asks in chat c0ffee00: Run it"), "\(asked)")
         #expect(asked.hasSuffix("To answer: pairtool host approvals show 7b0e4a11\n"), "\(asked)")
         #expect(asked.count { $0 == "\n" } == 1 && !asked.contains("\u{1B}"), "\(asked)")
-        let ends: [(HostQuestion.State, String?, String)] = [
+        let ends: [(Approval.State, String?, String)] = [
             (.approved, "desk", "was approved: desk."), (.rejected, "The owner", "was rejected: The owner."),
             (.expired, nil, "was not answered in time: rejected."), (.cancelled, nil, "needs no answer any more."),
             (.interrupted, nil, "was open when the host ended: the agent that asked is gone."),
@@ -193,7 +193,7 @@ import Testing
         #expect(sink.text.contains("” (mode: by"))
         await screen.show(.modeChanged(chatID: chat, projectID: "p", mode: mode))
         #expect(sink.text.contains("\nChat “Beds"))
-        let question = HostQuestion(
+        let question = Approval(
             id: "7b0e4a11-0000",
             chatId: chat,
             turnId: "t",

@@ -45,12 +45,6 @@ import Testing
         #expect(try await typed([(.zero, y)]).key == nil, "the input ended")
     }
 
-    private static func approval(_ options: [AgentOption]) -> Approval {
-        var approval = Approval(id: "a", action: "Run it", status: Approval.pending)
-        (approval.options, approval.mayAlways) = (options, true)
-        return approval
-    }
-
     @Test("Beside the agent's name of each answer is what it does, and the name cannot push that away")
     func kinds() {
         let long = String(repeating: "No ", count: 60)
@@ -58,7 +52,7 @@ import Testing
             AgentOption(id: "a", name: "No", kind: .allowOnce), AgentOption(id: "b", name: "Yes", kind: .rejectOnce),
             AgentOption(id: "c", name: long, kind: .allowAlways), AgentOption(id: "d", name: "x\ny", kind: .other),
         ]
-        let keys = OptionKeys(Self.approval(options))
+        let keys = OptionKeys(options, mayAlways: true)
         let name = String(long.prefix(29)) + "…"
         #expect(
             keys.lines == "[y] No (allow once)  [n] Yes (reject once)  [a] \(name) (allow always)  [1] x y (unknown)  "
@@ -66,7 +60,7 @@ import Testing
         )
         #expect(keys.lastLine == keys.lines)
         #expect(options.offered.contains("(allow always), id c") && options.offered.contains("x y (unknown), id d"))
-        let narrow = OptionKeys(Self.approval(options), columns: 80)
+        let narrow = OptionKeys(options, mayAlways: true, columns: 80)
         #expect(narrow.lines.hasPrefix("[y] No (allow once)\n[n] Yes (reject once)\n[a] "))
         #expect(narrow.lines.hasSuffix("\n[v] show again: ") && narrow.lastLine == "[v] show again: ")
     }

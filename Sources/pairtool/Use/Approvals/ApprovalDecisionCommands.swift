@@ -85,11 +85,11 @@ struct ApprovalDecisionOptions: ParsableArguments {
             let isApproved = if case .reject = answer { false } else { true }
             // Daemons have no agent that goes on.
             let waits = isApproved && approval.options != nil && session.output.format != .quiet
-            var row = ApprovalDecisionRow(decided, at: approvals.place)
+            var row = ApprovalRow(decided, at: approvals.place)
             var interruption: CancellationError?
             if waits, session.output.format == .json {
                 do {
-                    row.continuedAt = try await continuation(decided, approvals)
+                    row.continuedAt = try await continuation(decided.approval, approvals)
                 } catch let error as CancellationError {
                     // The decision is made, and is reported.
                     interruption = error
@@ -106,8 +106,8 @@ struct ApprovalDecisionOptions: ParsableArguments {
                 session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }
             if waits, session.output.format == .text {
-                let time = try await continuation(decided, approvals)
-                session.output.sayContinuation(time, next: "pairtool approvals show \(decided.id.shortID)")
+                let time = try await continuation(decided.approval, approvals)
+                session.output.sayContinuation(time, next: "pairtool approvals show \(decided.approval.id.shortID)")
             }
         }
     }

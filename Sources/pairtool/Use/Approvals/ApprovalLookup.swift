@@ -99,7 +99,7 @@ extension HostOptions {
         if !found.isEmpty { return found }
         // Only a whole id is asked for.
         guard word.utf8.count == 36 else { return [] }
-        return try await approvals.approval(id: word).map { [$0] } ?? []
+        return try await approvals.approval(id: word).map { [$0.approval] } ?? []
     }
 
     /// - Parameter place: Where it was looked for; nil for several hosts.
@@ -115,7 +115,7 @@ extension HostOptions {
                 "approval.ambiguous",
                 "“\(word)” matches several: "
                     + found.prefix(5).map {
-                        "\($0.approval.id) (\($0.approval.action.scalars(atMost: 60))\($0.remark))"
+                        "\($0.approval.id) (\($0.approval.title.scalars(atMost: 60))\($0.remark))"
                     }
                     .joined(separator: ", "),
                 next: "use more of the id: pairtool approvals"

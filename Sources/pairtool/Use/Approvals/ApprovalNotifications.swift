@@ -23,7 +23,7 @@ actor ApprovalNotifications {
     /// Shows a new request. An error of the notification service does not stop the watch.
     ///
     /// - Returns: The user's decision, if it came before the service had told the number of the notification.
-    func show(_ approval: Approval) async -> ApprovalAnswer? {
+    func show(_ approval: Approval, mayDecide: Bool) async -> ApprovalAnswer? {
         var lines: [String] = []
         if let reason = approval.reason, !reason.isEmpty { lines.append(reason.scalars(atMost: 300)) }
         if !approval.kind.isEmpty { lines.append(approval.kind.scalars(atMost: 60)) }
@@ -42,9 +42,9 @@ actor ApprovalNotifications {
         early = [:]
         defer { early = nil }
         let notification = try? await service.show(
-            title: "Approve? \(approval.action.scalars(atMost: 200))",
+            title: "Approve? \(approval.title.scalars(atMost: 200))",
             body: lines.joined(separator: "\n"),
-            actions: approval.mayDecide ? actions : [],
+            actions: mayDecide ? actions : [],
             isUrgent: true
         )
         guard let notification else { return nil }
@@ -61,7 +61,7 @@ actor ApprovalNotifications {
     private static func fits(_ approval: Approval) -> Bool {
         guard approval.options == nil || approval.arguments != nil else { return false }
         let rest = details(of: approval) + [approval.reason ?? "", approval.arguments ?? ""]
-        return approval.action.unicodeScalars.count <= 200
+        return approval.title.unicodeScalars.count <= 200
             && rest.reduce(0) { $0 + $1.unicodeScalars.count } <= 300
     }
 

@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-/// An approval request in JSON.
+/// An approval request, or a decision about one, in JSON.
 struct ApprovalRow: Encodable {
     var id: String
     var action: String
@@ -25,28 +25,39 @@ struct ApprovalRow: Encodable {
     var mode: AgentMode?
     /// When the agent went on after the decision.
     var continuedAt: Date?
-    /// Where it was read from.
+    /// What the host said of the decision.
+    var message: String?
+    /// Where it was read or decided.
     var daemon: String
 
+    private static let pending = "pending"
+
     init(_ approval: Approval, at place: String) {
-        id = approval.id
-        action = approval.action
+        self.init(DecidedApproval(approval), at: place)
         kind = approval.kind.isEmpty ? nil : approval.kind
         reason = approval.reason
         requestedBy = approval.requestedBy
-        requestedAt = approval.requestedAt
+        requestedAt = approval.askedAt
         expiresAt = approval.expiresAt
-        resolvedAt = approval.resolvedAt
-        status = approval.status
+        resolvedAt = approval.decidedAt
         details = approval.details
         arguments = approval.arguments
         options = approval.options
-        option = approval.option
-        decidedBy = approval.decidedBy
-        chatId = approval.chatID
-        turnId = approval.turnID
+        chatId = approval.chatId.isEmpty ? nil : approval.chatId
+        turnId = approval.turnId.isEmpty ? nil : approval.turnId
         mode = approval.mode
         continuedAt = approval.continuedAt
+    }
+
+    /// A decision, without what is known of the request already.
+    init(_ decided: DecidedApproval, at place: String) {
+        let approval = decided.approval
+        id = approval.id
+        action = approval.title
+        status = approval.isPending ? Self.pending : approval.state.rawValue
+        option = approval.option
+        decidedBy = approval.decidedBy
+        message = decided.message
         daemon = place
     }
 
@@ -63,7 +74,7 @@ struct ApprovalRow: Encodable {
             )
         }
         lines.append(("status", status))
-        if let expiresAt, status.isSame(as: Approval.pending) {
+        if let expiresAt, status.isSame(as: Self.pending) {
             lines.append(("left", TimeText.span(max(expiresAt.timeIntervalSince(now), 0))))
         }
         if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
@@ -92,29 +103,4 @@ struct ApprovalRow: Encodable {
     /// Bytes of a field, and details, that are shown.
     private static let fieldSize = 2000
     private static let mostDetails = 40
-}
-
-/// A decision in JSON.
-struct ApprovalDecisionRow: Encodable {
-    var id: String
-    var action: String
-    var status: String
-    /// The host's message.
-    var message: String?
-    var option: String?
-    var decidedBy: String?
-    /// When the agent went on; nil where it was not seen to go on within a few seconds.
-    var continuedAt: Date?
-    /// Where it was decided.
-    var daemon: String
-
-    init(_ approval: Approval, at place: String) {
-        id = approval.id
-        action = approval.action
-        status = approval.status
-        message = approval.message
-        option = approval.option
-        decidedBy = approval.decidedBy
-        daemon = place
-    }
 }

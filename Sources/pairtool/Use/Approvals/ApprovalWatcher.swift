@@ -52,7 +52,7 @@ struct ApprovalWatcher: Sendable {
                 show(event)
                 switch event {
                 case .added(let approval):
-                    if let answer = await notifications?.show(await whole(approval)) { await decide(approval, answer) }
+                    if let notifications { await show(approval, in: notifications) }
                 case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
                 case .continued, .interrupted, .resumed, .moved: break
                 }
@@ -60,10 +60,12 @@ struct ApprovalWatcher: Sendable {
         }
     }
 
-    /// With what it is about in full, where its host tells that on request alone.
-    private func whole(_ approval: Approval) async -> Approval {
-        guard approval.options != nil else { return approval }
-        return (try? await approvals.approval(id: approval.id)) ?? approval
+    /// Shows a request on the desktop, with what it is about in full where its host tells that on request alone.
+    private func show(_ approval: Approval, in notifications: ApprovalNotifications) async {
+        var whole: ApprovalResponse?
+        if approval.options != nil { whole = try? await approvals.approval(id: approval.id) }
+        let answer = await notifications.show(whole?.approval ?? approval, mayDecide: whole?.mayDecide ?? true)
+        if let answer { await decide(approval, answer) }
     }
 
     /// Sends a decision that was made on the desktop. The watch reports the result.
@@ -74,7 +76,7 @@ struct ApprovalWatcher: Sendable {
             let failure = CommandError(describing: error)
             session.output.warn(
                 failure.code,
-                "\(approval.action.scalars(atMost: 200)): \(failure.message)",
+                "\(approval.title.scalars(atMost: 200)): \(failure.message)",
                 next: failure.next
             )
         }
@@ -87,7 +89,7 @@ struct ApprovalWatcher: Sendable {
             let remarks = [person.isEmpty ? approval.kind : "by \(person)", approval.mode?.text ?? ""]
             write("added", "+", approval, remarks.filter { !$0.isEmpty }.joined(separator: "  "))
         case .decided(let approval):
-            write("decided", "-", approval, approval.status + (approval.decidedBy.map { " by \($0)" } ?? ""))
+            write("decided", "-", approval, approval.state.rawValue + (approval.decidedBy.map { " by \($0)" } ?? ""))
         case .continued(let approval): write("continued", "-", approval, "the agent goes on")
         case .gone(let approval): write("gone", "-", approval, "gone")
         case .interrupted(let message): note("interrupted", message)

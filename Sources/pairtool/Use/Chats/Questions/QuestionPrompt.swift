@@ -17,12 +17,17 @@ struct QuestionPrompt {
     ///
     /// - Throws: `CancellationError` when the user interrupts; ``CompanionClientError``.
     func ask(_ id: String) async throws {
-        guard let approval = try await approvals.approval(id: id), approval.isPending else { return }
+        guard let answer = try await approvals.approval(id: id), answer.approval.isPending else { return }
+        let approval = answer.approval
         await TurnNotifier(context: context, hostName: session.host.name).show(.question, chat: "")
         try await context.drawing.pause {
             try await show(approval)
-            guard approval.mayDecide else { return session.output.say(Self.ownerAnswers) }
-            let keys = OptionKeys(approval, columns: context.windowSize()?.columns)
+            guard answer.mayDecide else { return session.output.say(Self.ownerAnswers) }
+            let keys = OptionKeys(
+                approval.options ?? [],
+                mayAlways: answer.mayAlways,
+                columns: context.windowSize()?.columns
+            )
             var shown = keys.lines
             while true {
                 let typed: UInt8?
@@ -57,7 +62,7 @@ struct QuestionPrompt {
     /// Shows what the agent wants to do; in the pager if it does not fit the window.
     private func show(_ approval: Approval) async throws {
         let kind = approval.kind.isEmpty ? "" : " (\(approval.kind))"
-        var text = "\n" + TerminalText.line("The agent asks: \(approval.action)\(kind)") + "\n"
+        var text = "\n" + TerminalText.line("The agent asks: \(approval.title)\(kind)") + "\n"
         if let mode = approval.mode { text += TerminalText.line(mode.text) + "\n" }
         if let arguments = approval.arguments, !arguments.isEmpty {
             text += TerminalText.block(arguments.ends(with: "\n") ? arguments : arguments + "\n")
@@ -75,8 +80,10 @@ struct OptionKeys {
     private let keys: [(key: UInt8, option: AgentOption)]
     private let columns: Int?
 
-    /// - Parameter columns: The width of the window; nil if it has none.
-    init(_ approval: Approval, columns: Int? = nil) {
+    /// - Parameters:
+    ///   - mayAlways: Whether answers that go for later requests too have keys.
+    ///   - columns: The width of the window; nil if it has none.
+    init(_ options: [AgentOption], mayAlways: Bool, columns: Int? = nil) {
         self.columns = columns
         let usual: [AgentOption.Kind: UInt8] = [
             .allowOnce: UInt8(ascii: "y"), .allowAlways: UInt8(ascii: "a"), .rejectOnce: UInt8(ascii: "n"),
@@ -84,7 +91,7 @@ struct OptionKeys {
         ]
         var free = Array("123456789bcdefghijklmopqrstuwxz".utf8)[...]
         var taken: Set<UInt8> = []
-        keys = (approval.options ?? []).filter { approval.mayAlways || !$0.kind.mayLast }.compactMap { option in
+        keys = options.filter { mayAlways || !$0.kind.mayLast }.compactMap { option in
             if let key = usual[option.kind], taken.insert(key).inserted { return (key, option) }
             return free.popFirst().map { ($0, option) }
         }
@@ -122,7 +129,7 @@ extension QuestionNotice {
             answer.map { "\(person) answered “\(AgentOption.shown($0))” (\(state.rawValue))" }
                 ?? "\(person) \(state.rawValue) it"
         case .expired: "Nobody answered in time: rejected"
-        case .cancelled, .open, .interrupted: "The question needs no answer any more"
+        default: "The question needs no answer any more"
         }
     }
 }

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 
-extension HostQuestion {
+extension Approval {
     /// What became of it, for who comes too late.
     var ending: String {
         switch state {
@@ -11,10 +11,13 @@ extension HostQuestion {
         case .expired: "The question's time was over: it was rejected"
         case .cancelled: "The turn ended before the question was answered"
         case .interrupted: "The host was restarted: the agent that asked is gone"
+        default: "The question is \(state.rawValue)"
         }
     }
 
     func insert(in database: Database) throws {
+        let asked = askedAt.map { CompanionTimestamp.string(from: $0) }
+        let expires = expiresAt.map { CompanionTimestamp.string(from: $0) }
         try database.execute(
             sql: """
                 INSERT INTO agentQuestion
@@ -22,9 +25,8 @@ extension HostQuestion {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                id, chatId, turnId, title, kind, Data((arguments ?? "").utf8), try JSONEncoder().encode(options),
-                CompanionTimestamp.string(from: askedAt), CompanionTimestamp.string(from: expiresAt), state.rawValue,
-                mode?.name,
+                id, chatId, turnId, title, kind, Data((arguments ?? "").utf8),
+                try JSONEncoder().encode(options ?? []), asked, expires, state.rawValue, mode?.name,
             ]
         )
         try database.execute(
@@ -63,17 +65,17 @@ extension HostQuestion {
     }
 
     /// A question with all that it is about.
-    static func find(_ id: String, in database: Database) throws -> HostQuestion? {
+    static func find(_ id: String, in database: Database) throws -> Approval? {
         try fetch(hasArguments: true, "WHERE id = ?", [id], in: database).first
     }
 
     /// All open questions, the oldest first.
-    static func open(in database: Database) throws -> [HostQuestion] {
+    static func open(in database: Database) throws -> [Approval] {
         try fetch("WHERE state = 'open' ORDER BY number", in: database)
     }
 
     /// The newest of the others, the newest first.
-    static func ended(limit: Int, in database: Database) throws -> [HostQuestion] {
+    static func ended(limit: Int, in database: Database) throws -> [Approval] {
         try fetch("WHERE state <> 'open' ORDER BY number DESC LIMIT ?", [limit], in: database)
     }
 
@@ -82,7 +84,7 @@ extension HostQuestion {
         _ condition: String,
         _ arguments: StatementArguments = [],
         in database: Database
-    ) throws -> [HostQuestion] {
+    ) throws -> [Approval] {
         try Row.fetchAll(
             database,
             sql: """
@@ -90,23 +92,28 @@ extension HostQuestion {
                     state, option, decidedBy, decidedAt, mode FROM agentQuestion \(condition)
                 """,
             arguments: arguments
-        ).map { row in
-            HostQuestion(
-                id: row[0],
-                chatId: row[1],
-                turnId: row[2],
-                title: row[3],
-                kind: row[4],
-                arguments: (row[5] as Data?).map { String(decoding: $0, as: UTF8.self) },
-                options: (try? JSONDecoder().decode([AgentOption].self, from: row[6] as Data)) ?? [],
-                askedAt: CompanionTimestamp.date(from: row[7]) ?? .distantPast,
-                expiresAt: CompanionTimestamp.date(from: row[8]) ?? .distantPast,
-                state: State(rawValue: row[9]) ?? .interrupted,
-                option: row[10],
-                decidedBy: row[11],
-                decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:)),
-                mode: (row[13] as String?).flatMap { AgentMode($0) }
-            )
-        }
+        ).map { Approval($0) }
+    }
+
+    private init(_ row: Row) {
+        let options = try? JSONDecoder().decode([AgentOption].self, from: row[6] as Data)
+        let askedAt = CompanionTimestamp.date(from: row[7]) ?? .distantPast
+        let expiresAt = CompanionTimestamp.date(from: row[8]) ?? .distantPast
+        self.init(
+            id: row[0],
+            chatId: row[1],
+            turnId: row[2],
+            title: row[3],
+            kind: row[4],
+            arguments: (row[5] as Data?).map { String(decoding: $0, as: UTF8.self) },
+            options: options ?? [],
+            askedAt: askedAt,
+            expiresAt: expiresAt,
+            state: State(rawValue: row[9]),
+            option: row[10],
+            decidedBy: row[11],
+            decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:)),
+            mode: (row[13] as String?).flatMap { AgentMode($0) }
+        )
     }
 }

@@ -2,9 +2,9 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("Questions on the wire")
-struct QuestionTests {
-    private let question = HostQuestion(
+@Suite("Requests for approval on the wire")
+struct ApprovalTests {
+    private let question = Approval(
         id: "q",
         chatId: "c",
         turnId: "t",
@@ -25,7 +25,7 @@ struct QuestionTests {
             String(decoding: json, as: UTF8.self)
                 == #"{"askedAt":"2027-01-15T08:00:00.000Z","chatId":"c","decidedBy":"Laptop","expiresAt":"2027-01-15T08:30:00.000Z","id":"q","kind":"execute","option":"y","options":[{"id":"y","kind":"allow_once","name":"Yes"}],"state":"approved","title":"Run “it”","turnId":"t"}"#
         )
-        #expect(try CompanionJSON.decoder().decode(HostQuestion.self, from: json) == question)
+        #expect(try CompanionJSON.decoder().decode(Approval.self, from: json) == question)
         let other = #"{"id":"s","name":"Session","kind":"allow_session"}"#
         let option = try JSONDecoder().decode(AgentOption.self, from: Data(other.utf8))
         #expect(option.kind == .other && option.kind.mayLast && !option.kind.isRefusal)

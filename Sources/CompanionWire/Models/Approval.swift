@@ -1,50 +1,68 @@
 package import FoundationEssentials
 
-/// A question of a host's agent, as the host keeps it and as devices get it.
-package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
-    package enum State: String, Codable, Sendable, Hashable {
-        case open, approved, rejected
+/// A request for approval, by an agent or a daemon of a host of any family. All texts are the requester's: sanitise them
+/// before they reach a terminal.
+package struct Approval: Codable, Sendable, Hashable, Identifiable {
+    /// How far a request is. Daemons may have more words than these.
+    package struct State: RawRepresentable, Codable, Sendable, Hashable {
+        package let rawValue: String
+
+        package init(rawValue: String) { self.rawValue = rawValue }
+
+        package static let open = State(rawValue: "open")
+        package static let approved = State(rawValue: "approved")
+        package static let rejected = State(rawValue: "rejected")
         /// Nobody answered in time: the answer was no.
-        case expired
+        package static let expired = State(rawValue: "expired")
         /// Its turn ended.
-        case cancelled
+        package static let cancelled = State(rawValue: "cancelled")
         /// The host ended, and with it the agent that asked.
-        case interrupted
+        package static let interrupted = State(rawValue: "interrupted")
     }
 
     package var id: String
+    /// The chat and the turn that it belongs to; empty for none.
     package var chatId: String
     package var turnId: String
-    /// What the agent wants to do.
+    /// What the requester wants to do.
     package var title: String
     /// What sort of tool it wants to use, such as `edit` or `execute`; empty for none.
     package var kind: String
     /// What it would do, in full: a command, a difference, or JSON. nil in lists.
     package var arguments: String?
-    package var options: [AgentOption]
-    package var askedAt: Date
-    package var expiresAt: Date
+    /// The possible answers; nil if there are only approve and reject.
+    package var options: [AgentOption]?
+    /// Why, in the words of a daemon's requester.
+    package var reason: String?
+    /// Who asks, as far as a daemon knows.
+    package var requestedBy: String?
+    /// What else a daemon's requester says.
+    package var details: [String: String]?
+    package var askedAt: Date?
+    /// When the request is rejected without an answer; nil if it never expires.
+    package var expiresAt: Date?
     package var state: State
     /// The id of the option that was chosen.
     package var option: String?
-    /// Who answered, for people; nil where nobody did.
+    /// Who answered, for people; nil where nobody did, or the host does not say.
     package var decidedBy: String?
     package var decidedAt: Date?
     /// The agent's mode when it asked; nil where that is not known.
     package var mode: AgentMode?
-    /// When the agent went on after the answer; nil where it did not yet, or the host was restarted since.
+    /// When the agent went on after the answer; nil where it did not yet, the host was restarted since, or the host does
+    /// not tell.
     package var continuedAt: Date?
 
     package init(
         id: String,
-        chatId: String,
-        turnId: String,
+        chatId: String = "",
+        turnId: String = "",
         title: String,
-        kind: String,
+        kind: String = "",
         arguments: String? = nil,
-        options: [AgentOption],
-        askedAt: Date,
-        expiresAt: Date,
+        options: [AgentOption]? = nil,
+        askedAt: Date? = nil,
+        expiresAt: Date? = nil,
         state: State = .open,
         option: String? = nil,
         decidedBy: String? = nil,
@@ -67,18 +85,21 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
         self.mode = mode
     }
 
-    /// The chosen answer, in the agent's words; nil without one.
-    package var chosen: String? { options.name(of: option) }
+    /// Whether the request waits for an answer.
+    package var isPending: Bool { state == .open }
 
-    /// The question as lists have it.
-    package var withoutArguments: HostQuestion {
-        var question = self
-        question.arguments = nil
-        return question
+    /// The chosen answer, in the agent's words; nil without one.
+    package var chosen: String? { options?.name(of: option) }
+
+    /// The request as lists have it.
+    package var withoutArguments: Approval {
+        var approval = self
+        approval.arguments = nil
+        return approval
     }
 }
 
-/// One of the answers to a question.
+/// One of the answers to a request.
 package struct AgentOption: Codable, Sendable, Hashable {
     package enum Kind: String, Codable, Sendable, Hashable {
         case allowOnce = "allow_once"
@@ -167,7 +188,7 @@ package struct QuestionNotice: Sendable, Hashable {
     package var title: String
     /// What sort of tool it is about; empty for none.
     package var kind: String
-    package var state: HostQuestion.State
+    package var state: Approval.State
     /// The answer in the agent's words; nil without one.
     package var answer: String?
     /// Who answered; nil where nobody did.
@@ -178,7 +199,7 @@ package struct QuestionNotice: Sendable, Hashable {
     /// Seconds that it could be answered, where nobody did. Frames do not have it: the host says it in a status.
     package var openFor: Double?
 
-    package init(_ phase: Phase, _ question: HostQuestion) {
+    package init(_ phase: Phase, _ question: Approval) {
         self.phase = phase
         id = question.id
         title = question.title
@@ -188,8 +209,10 @@ package struct QuestionNotice: Sendable, Hashable {
         decidedBy = question.decidedBy
         expiresAt = phase == .asked ? question.expiresAt : nil
         mode = phase == .asked ? question.mode : nil
-        guard phase == .decided, question.state == .expired || question.state == .interrupted else { return }
-        openFor = question.expiresAt.timeIntervalSince(question.askedAt)
+        guard phase == .decided, question.state == .expired || question.state == .interrupted,
+            let askedAt = question.askedAt, let expiresAt = question.expiresAt
+        else { return }
+        openFor = expiresAt.timeIntervalSince(askedAt)
     }
 
     package init(
@@ -197,7 +220,7 @@ package struct QuestionNotice: Sendable, Hashable {
         id: String,
         title: String,
         kind: String,
-        state: HostQuestion.State,
+        state: Approval.State,
         answer: String? = nil,
         decidedBy: String? = nil,
         expiresAt: Date? = nil,
@@ -219,24 +242,24 @@ package struct QuestionNotice: Sendable, Hashable {
 package struct ApprovalsListResponse: Codable, Sendable, Hashable {
     package var ok: Bool
     /// Without their arguments: open ones first, oldest first; then others, newest first.
-    package var approvals: LossyArray<HostQuestion>
+    package var approvals: LossyArray<Approval>
 
-    package init(approvals: [HostQuestion]) {
+    package init(approvals: [Approval]) {
         ok = true
         self.approvals = LossyArray(approvals)
     }
 }
 
-/// The answer of `GET /companion/approvals/:id`.
+/// The answer of `GET /companion/approvals/:id`: a request, and what this device may do about it.
 package struct ApprovalResponse: Codable, Sendable, Hashable {
     package var ok: Bool
-    package var approval: HostQuestion
+    package var approval: Approval
     /// Whether this device has the permission to answer.
     package var mayDecide: Bool
     /// Whether devices may choose an answer that goes for later questions too.
     package var mayAlways: Bool
 
-    package init(approval: HostQuestion, mayDecide: Bool, mayAlways: Bool) {
+    package init(approval: Approval, mayDecide: Bool, mayAlways: Bool) {
         ok = true
         self.approval = approval
         self.mayDecide = mayDecide

@@ -66,7 +66,7 @@ struct ApprovalDecisionTests {
         try await PersistentDecision(approvals: host, clock: clock).run("a", .reject(always: false, reason: nil)) { _ in
             warnings.withLockedValue { $0 += 1 }
         }
-        #expect(host.state.withLockedValue { $0.approval.state } == .rejected)
+        #expect(host.state.withLockedValue { $0.approval.state } == Approval.State.rejected)
         #expect(warnings.withLockedValue { $0 } == 1)
         #expect(clock.now.offset == .seconds(1 + 2 + 4), "ever longer waits")
     }

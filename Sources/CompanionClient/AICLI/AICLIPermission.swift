@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 
 /// A request for permission from the agent.
 package struct AICLIPermissionRequest: Sendable, Hashable {
@@ -46,9 +46,21 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
         options.first { Self.no.contains($0.lowercased()) } ?? "n"
     }
 
-    /// Whether the only options are yes and no.
-    package var isYesOrNo: Bool {
-        options.allSatisfy { (Self.yes + Self.no).contains($0.lowercased()) }
+    /// The request as a person answers it. Its options are the words, which are also their ids.
+    package var approval: Approval {
+        let options = self.options.map { word in
+            let small = word.lowercased()
+            var kind = AgentOption.Kind.other
+            if Self.no.contains(small) { kind = .rejectOnce }
+            if Self.yes.contains(small) { kind = .allowOnce }
+            return AgentOption(id: word, name: word, kind: kind)
+        }
+        return Approval(id: "", title: prompt, options: options)
+    }
+
+    /// The word that an answer means; nil to deny.
+    package func word(for answer: ApprovalAnswer) -> String? {
+        (try? answer.option(of: approval.options ?? [], mayAlways: false))?.id
     }
 
     /// Whether the tools that the user allowed cover the question. A question that names no tool is covered only if all
@@ -66,7 +78,5 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     }
 }
 
-/// Answers questions that the allowed tools do not cover.
-///
-/// Returns one of the request's options, or nil to deny.
-package typealias AICLIPermissionAnswering = @Sendable (AICLIPermissionRequest) async throws -> String?
+/// Answers requests that the allowed tools do not cover. They have no ids, and are in no list.
+package typealias AICLIPermissionAnswering = @Sendable (Approval) async throws -> ApprovalAnswer

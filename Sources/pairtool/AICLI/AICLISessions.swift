@@ -100,20 +100,25 @@ enum AICLIPermissionQuestion {
                     "The agent asked for permission, and there is no terminal to ask on, so it is denied. "
                         + "To allow it next time: pairtool send --allow-tool NAME"
                 )
-                return nil
+                return .reject(always: false, reason: nil)
             }
         }
-        return { request in
-            let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
+        return { approval in
+            let text = TerminalText.block("\nThe agent asks: \(approval.title)")
+            let options = approval.options ?? []
             let question = Question(context: context)
             await TurnNotifier(context: context, hostName: hostName).show(.question, chat: "")
             // If the turn ends while the question is open, stop reading from the terminal.
-            return try await withTaskCancellationHandler {
-                if request.isYesOrNo {
-                    return try await question.confirm(text) ? request.allowing : request.denying
+            return try await withTaskCancellationHandler { () async throws -> ApprovalAnswer in
+                // All words mean yes or no.
+                if options.allSatisfy({ $0.kind != .other }) {
+                    return try await question.confirm(text)
+                        ? .allow(always: false) : .reject(always: false, reason: nil)
                 }
-                let index = try await question.choose(text, from: request.options)
-                return index.map { request.options[$0] }
+                guard let index = try await question.choose(text, from: options.map(\.name)) else {
+                    return .reject(always: false, reason: nil)
+                }
+                return .option(options[index].id)
             } onCancel: {
                 Interrupts.shared.wakeReader()
             }

@@ -19,9 +19,10 @@ import Testing
         noting asked: NIOLockedValueBox<[String]> = NIOLockedValueBox([])
     ) -> AICLIPermissionAnswering {
         let left = NIOLockedValueBox(answers)
-        return { request in
-            asked.withLockedValue { $0.append(request.prompt) }
-            return left.withLockedValue { $0.isEmpty ? nil : $0.removeFirst() }
+        return { approval in
+            asked.withLockedValue { $0.append(approval.title) }
+            let word: String? = left.withLockedValue { $0.isEmpty ? nil : $0.removeFirst() }
+            return word.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
         }
     }
 
@@ -95,7 +96,7 @@ import Testing
         let permissions: AICLIPermissionAnswering = { _ in
             asked.yield()
             for await _ in breaks { break }
-            return "y"
+            return .allow(always: false)
         }
         try await withAICLI(.turns(Self.turn), permissions: permissions) { peers in
             async let sending = {

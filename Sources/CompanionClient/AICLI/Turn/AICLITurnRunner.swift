@@ -9,7 +9,7 @@ package struct AICLITurnRunner: Sendable {
     /// Where the chat is stored.
     package var messages: AICLIMessages
     /// nil denies every question that the allowed tools do not cover.
-    package var permissions: AICLIPermissionAnswering?
+    package var permissions: (@Sendable (Approval) async throws -> ApprovalAnswer)?
     package var configuration = AICLITurn.Configuration()
     package var now: @Sendable () -> Date = { Date() }
     /// Waits between two connection attempts.
@@ -72,8 +72,8 @@ package struct AICLITurnRunner: Sendable {
             defer { asking.finish() }
             group.addTask {
                 for await request in questions {
-                    let answer = try? await permissions?(request)
-                    sink.yield(.permission(request, answer: answer ?? nil))
+                    let answer = try? await permissions?(request.approval)
+                    sink.yield(.permission(request, answer: answer.flatMap { request.word(for: $0) }))
                 }
             }
             // The last message of the user, for the tools.

@@ -77,7 +77,7 @@ struct ACPDeathTests {
             prompt,
             ask: { question in
                 if dies { await waitUntilCancelled() }
-                return question.options.first.map { .option($0.id) } ?? .cancelled
+                return question.options.first.map { ApprovalAnswer.option($0.id) } ?? .cancelled
             }
         )
     }

@@ -12,7 +12,7 @@ private let python =
 
 /// Answers a question by a kind.
 private func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> ApprovalAnswer {
-    { question in question.options.first { $0.kind == kind }.map { .option($0.id) } ?? .cancelled }
+    { question in question.options.first { $0.kind == kind }.map { ApprovalAnswer.option($0.id) } ?? .cancelled }
 }
 
 /// An agent that nobody here wrote: pydantic-acp from PyPI, with a model that calls every tool once and needs no

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Carries out the project explorer's commands. Blocks; ends early when it is cancelled.
 final class Explorer {
     /// Bytes of text that one piece of an answer has, roughly.

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import LocalState
 import Testing
 
 @testable import CompanionHost
@@ -225,7 +226,7 @@ struct CommandAgentTests {
         }
         #expect(ProcessTable.parse([]) == nil && ProcessTable.parse(Array("1 (x) S".utf8)) == nil)
         let own = try #require(ProcessTable.now().entries.first { $0.id == getpid() })
-        #expect(own.parent == getppid() && own.startedAt <= ProcessTable.ticksNow())
+        #expect(own.parent == getppid() && own.startedAt <= BootClock.ticks)
     }
 
     @Test("Output keeps a slow command alive: only silence counts")

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import SystemPackage
 
@@ -83,14 +82,6 @@ struct ProcessTable: Sendable {
         let fields = line.dropFirst(title.count).split(separator: UInt8(ascii: " "))
         guard fields.count >= 2 else { return nil }
         return fields[1].elementsEqual("unlimited".utf8) ? .max : UInt64(String(decoding: fields[1], as: UTF8.self))
-    }
-
-    /// The present moment as ``Entry/startedAt`` counts.
-    static func ticksNow() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        let perSecond = UInt64(max(sysconf(Int32(_SC_CLK_TCK)), 1))
-        return UInt64(time.tv_sec) * perSecond + UInt64(time.tv_nsec) * perSecond / 1_000_000_000
     }
 
     private static func read(_ path: String, limit: Int) -> [UInt8] {

@@ -206,8 +206,8 @@ package final class AgentQuestions: Sendable {
         }
         let mayAlways = person.device == nil || devicesMayAlways
         let option: AgentOption?
-        do {
-            option = try answer.option(of: question.options, mayAlways: mayAlways)
+        do throws(ApprovalAnswerError) {
+            option = try answer.option(of: question.options ?? [], mayAlways: mayAlways)
         } catch {
             throw HostError(.requestInvalid, error.description)
         }

@@ -45,7 +45,7 @@ final class AgentProcesses: Sendable {
         let run = Run(
             mark: Array("\(Self.variable)=\(mark)".utf8),
             // A tick early: the two clocks are read at different times.
-            startedAt: max(ProcessTable.ticksNow(), 1) - 1
+            startedAt: max(BootClock.ticks, 1) - 1
         )
         Self.registry.withLockedValue { $0.runs[mark] = run }
     }

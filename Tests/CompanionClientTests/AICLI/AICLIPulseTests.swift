@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionTestSupport
+import CompanionWire
 import NIOConcurrencyHelpers
 import Testing
 

@@ -50,7 +50,7 @@ struct ContinueTests {
             let reply = try await host.ask("hello", model: id)
             #expect(reply.status == 200)
             #expect(reply.frames.count == 1)
-            guard case .error = reply.frames.first else { throw TestFailure(reply.body) }
+            guard case .failed = reply.frames.first else { throw TestFailure(reply.body) }
             #expect(!reply.body.contains("[DONE]"))
             #expect(try await messages(host).map(\.text) == ["hello"])
         }

@@ -147,7 +147,7 @@ struct ACPHostTests {
                 guard !id.isEmpty else { throw TestFailure("the agent did not ask") }
                 // Longer than the agent may be silent: another chat's turn ends of that meanwhile.
                 let silent = try await host.ask("wait", chat: "chat-2", model: "fake")
-                guard case .error = silent.frames.last else { throw TestFailure("silence had no end") }
+                guard case .failed = silent.frames.last else { throw TestFailure("silence had no end") }
                 var request = AdminRequest(.answer)
                 request.question = id
                 request.approve = true

@@ -9,8 +9,8 @@ import ServiceLifecycle
 
 /// The host: answers the companion protocol, keeps a pairing challenge running and runs the turns of chats.
 ///
-/// Ends on graceful shutdown in less than three seconds: answers that are being written end with an error frame and
-/// are stored with what they have.
+/// Ends on graceful shutdown in less than three seconds: answers that are being written end with an error frame, and
+/// are stored as far as they have come.
 package final class CompanionBridgeServer: Service {
     /// How long answers may take to end on shutdown before their connections are cut.
     static let shutdownLimit = Duration.milliseconds(2500)
@@ -27,9 +27,9 @@ package final class CompanionBridgeServer: Service {
     private let connections: ConnectionGate
     private let connectionsPerSocket: Int
     private let ports: NIOLockedValueBox<HostPorts?>
-    /// Who this host is to its devices.
+    /// The id, key and name by which devices know this host.
     package let identity: HostIdentity
-    /// For the owner at this machine: not reachable over the network.
+    /// The interface for the owner at this machine. It is not reachable over the network.
     package let administration: HostAdministration
 
     /// Opens the database, looks at the projects and finds the agent. Listens to nothing yet.
@@ -46,7 +46,8 @@ package final class CompanionBridgeServer: Service {
 
     /// - Parameters:
     ///   - clock: The time of day.
-    ///   - connectionClock: What the deadlines of connections go by: one that runs evenly.
+    ///   - connectionClock: The clock for the deadlines of connections: one that runs evenly.
+    /// - Throws: ``CompanionHostError``.
     package init(
         configuration: CompanionHostConfiguration,
         logger: Logger,
@@ -282,7 +283,8 @@ package final class CompanionBridgeServer: Service {
         return Int(clamping: isSet ? limit.rlim_cur : old)
     }
 
-    /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.
+    /// The events at this host, for one reader. The stream ends when the host ends. If the reader is slow, the newest
+    /// thousand events are kept.
     package var events: AsyncStream<HostEvent> { sink.stream }
 
     /// Listens and serves until the host is shut down; works once.

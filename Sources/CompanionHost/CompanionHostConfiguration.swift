@@ -1,4 +1,4 @@
-/// What answers the prompts of a host's chats.
+/// The kind of agent that answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
     case builtin
@@ -24,8 +24,9 @@ package struct CompanionHostConfiguration: Sendable {
     package var lan: Bool
     /// Absolute paths of the directories that the host lists.
     package var projects: [String]
-    /// Where the database lives; its directory is made (mode 0700) when missing.
+    /// The path of the database. Its directory is made (mode 0700) if it is missing.
     package var databasePath: String
+    /// The agent that answers prompts. Default: the project explorer.
     package var agent: HostAgentKind
     /// The file for what an agent writes to standard error. Default: nil, `agent.log` beside ``databasePath``.
     package var agentLogPath: String?
@@ -36,15 +37,16 @@ package struct CompanionHostConfiguration: Sendable {
     package var usesWorktrees: Bool
     /// Whether devices may give answers that go for later questions too. Default: no, only the owner.
     package var devicesMayAlways: Bool
-    /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
+    /// The directory of the host's key and certificate. Default: nil, the directory of ``databasePath``.
     package var keyDirectory: String?
-    /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
-    /// beside ``databasePath``.
+    /// The directory for projects that devices make without a path; mode 0700. Default: nil, `projects` beside
+    /// ``databasePath``.
     package var projectsDirectory: String?
     /// The addresses that QR codes name, for networks that block multicast, the most likely one first. Asked at each
     /// code. Default: nil, `127.0.0.1` without ``lan``, else none.
     package var addresses: (@Sendable () -> [String])?
-    /// What a device that pairs may get, unless its challenge says otherwise. Default: all that it asks for.
+    /// The permissions and the time that a device may get when it pairs, unless its challenge says otherwise. Default:
+    /// all that it asks for, without an end.
     package var grant: PairingGrant
     /// The version that `GET /health` tells.
     package var version: String
@@ -57,11 +59,12 @@ package struct CompanionHostConfiguration: Sendable {
     package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
     package var turnTimeout: Duration
-    /// Whether the children of this process are all agents: orphans are adopted and ended with them, and what an agent leaves
-    /// behind is known as an agent's to later hosts (``InheritedMark``). For a program that does nothing but host. Default:
-    /// false; then only those are found that still have the environment which they were started with, or a parent of theirs.
+    /// Whether the children of this process are all agents: orphans are adopted and ended with them, and what an agent
+    /// leaves behind is known as an agent's to later hosts (``InheritedMark``). For a program that does nothing but
+    /// host. Default: false; then only those are found that still have the environment which they were started with, or
+    /// a parent of theirs.
     package var adoptsOrphans: Bool
-    /// What one peer may have of the host's connections.
+    /// The limits of connections. Default: the defaults of ``ConnectionLimits``.
     package var connections: ConnectionLimits
 
     package init(

@@ -32,16 +32,20 @@ package struct CompanionHostError: Error, Sendable {
         /// The host's key or its TLS certificate is damaged, open to others, or could not be made.
         package static let keyUnusable = Code(.keyUnusable)
 
+        /// The code as a word, such as `portInUse`.
         package var description: String { value.rawValue }
     }
 
     package var code: Code
-    /// What happened, for people.
+    /// A message for people: what went wrong.
     package var message: String
-    /// The way out, where it depends on more than the code.
+    /// How to fix it, for people; nil where that follows from the code alone.
     package var remedy: String?
+    /// The error that caused this one, such as that of SQLite; nil for none.
     package var underlying: (any Error)?
+    /// The file of the source code that made the error. Default: that of the caller.
     package var file: String
+    /// The line in ``file``.
     package var line: Int
 
     package init(
@@ -62,6 +66,7 @@ package struct CompanionHostError: Error, Sendable {
 }
 
 extension CompanionHostError: CustomStringConvertible {
+    /// The message, with the underlying error in parentheses.
     package var description: String {
         underlying.map { "\(message) (\($0))" } ?? message
     }

@@ -2,10 +2,14 @@ package import FoundationEssentials
 
 /// The time of day, as the pairing service and the stores see it.
 package struct HostClock: Sendable {
+    /// Returns the present time.
     package var now: @Sendable () -> Date
     /// Returns when the time has come, or throws `CancellationError`.
     package var sleepUntil: @Sendable (Date) async throws -> Void
 
+    /// - Parameters:
+    ///   - now: Returns the present time.
+    ///   - sleepUntil: Returns when the time has come, or throws `CancellationError`.
     package init(now: @escaping @Sendable () -> Date, sleepUntil: @escaping @Sendable (Date) async throws -> Void) {
         self.now = now
         self.sleepUntil = sleepUntil

@@ -9,14 +9,14 @@ struct HostError: Error, Sendable {
         case usual
         /// Devices of v1 get the text alone, as deployed hosts send it.
         case textOnlyInV1
-        /// What is to be created exists already.
+        /// The thing to be created exists already.
         case alreadyExists
         /// About a signed request for a session, not about the session that a request came with.
         case signedRequest
     }
 
     var code: CompanionErrorCode
-    /// What happened, for people.
+    /// A message for people: why the host does not do it.
     var text: String
     var variant: Variant
     /// Whether the same request may succeed later.

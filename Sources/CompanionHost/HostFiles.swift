@@ -4,10 +4,12 @@ import LocalState
 
 /// Checks the files of a host besides its own key, without changing them.
 package enum HostFiles {
-    /// What a database of SQLite begins with (its file format, section 1.3); one that was never written to is empty.
+    /// The first bytes of every SQLite database (its file format, section 1.3). A database that was never written to is
+    /// empty.
     private static let databaseMark = Array("SQLite format 3\0".utf8)
 
-    /// The paths of the files in the host's directory that are damaged.
+    /// Returns the paths of the damaged files in the host's directory: `host.sqlite` and the certificate. Files that do
+    /// not exist are not damaged.
     package static func damaged(in directory: String) -> [String] {
         let certificate = "\(directory)/\(HostCertificate.fileName)"
         let database = "\(directory)/host.sqlite"

@@ -1,12 +1,12 @@
 import CompanionWire
 
-/// Who this host is to its devices (companion-v2, Identities).
+/// The identity by which devices know this host (companion-v2, Identities).
 package struct HostIdentity: Sendable, Hashable {
     /// First 16 hex digits of SHA-256 over ``publicKey``: a label, not a proof.
     package var id: String
     /// The Ed25519 key as it goes over the wire: standard base64.
     package var publicKey: String
-    /// What people see.
+    /// The name that people see.
     package var name: String
     /// SHA-256 over the TLS key's SubjectPublicKeyInfo: 32 bytes.
     package var spki: [UInt8]
@@ -15,11 +15,11 @@ package struct HostIdentity: Sendable, Hashable {
     package var pin: String { Base64URL.encode(spki) }
 }
 
-/// Where a host listens.
+/// The TCP ports that a host listens on.
 package struct HostPorts: Sendable, Hashable {
-    /// Plain HTTP.
+    /// The port of plain HTTP.
     package var plain: Int
-    /// HTTPS.
+    /// The port of HTTPS.
     package var secure: Int
 
     package init(plain: Int, secure: Int) {

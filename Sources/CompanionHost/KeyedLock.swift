@@ -3,14 +3,14 @@ import NIOConcurrencyHelpers
 /// Runs work with the same key one after the other; work with other keys runs at the same time.
 final class KeyedLock: Sendable {
     private struct Waiter {
-        /// By which it is found when its task is cancelled; nil for one that waits to the end.
+        /// The number by which it is found when its task is cancelled; nil for one that waits to the end.
         var number: Int?
-        /// Takes whether it is its turn; false once its task was cancelled.
+        /// Resumed with true when its turn comes, and with false when its task is cancelled.
         var continuation: CheckedContinuation<Bool, Never>
     }
 
     private struct State {
-        /// Who waits, for each key that is in use.
+        /// The waiting tasks, for each key that is in use.
         var waiting: [String: [Waiter]] = [:]
         var next = 0
     }

@@ -10,7 +10,7 @@ package struct AdminClient: Sendable {
 
     private let path: String
 
-    /// - Parameter path: Where the host's socket is.
+    /// - Parameter path: The path of the host's socket.
     package init(path: String) {
         self.path = path
     }

@@ -27,15 +27,18 @@ package struct AdminError: Error, Sendable, CustomStringConvertible {
         /// The host did not do it; ``AdminError/reason`` says why.
         package static let refused = Code(.refused)
 
+        /// The code as a word, such as `notRunning`.
         package var description: String { value.rawValue }
     }
 
     package var code: Code
-    /// What happened, for people.
+    /// A message for people: what went wrong.
     package var message: String
-    /// The host's reason.
+    /// The host's own code for its refusal; nil unless the code is ``Code/refused``.
     package var reason: CompanionErrorCode?
+    /// The file of the source code that made the error. Default: that of the caller.
     package var file: String
+    /// The line in ``file``.
     package var line: Int
 
     package init(

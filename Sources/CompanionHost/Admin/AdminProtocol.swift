@@ -6,14 +6,15 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     /// The version of the admin protocol; both sides have to have the same one.
     package static let version = 1
 
+    /// The requests that this version of the host knows, by the words that go over the socket.
     package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
         case pair, devices, revoke, permissions, unlock, status, audit, questions, answer, rules
         case addRule = "rule.add"
         case removeRule = "rule.remove"
         case sessions, removeSession, changes
 
-        /// Whether it decides what the agent, or a device, may do, or takes something away: no agent of the host may ask
-        /// for that.
+        /// Whether only the owner may ask for it: it decides what the agent or a device may do, or takes something
+        /// away. The host refuses it to its own agents.
         var isForOwnerAlone: Bool {
             switch self {
             case .pair, .revoke, .permissions, .unlock, .answer, .addRule, .removeRule, .removeSession: true
@@ -22,15 +23,17 @@ package struct AdminRequest: Codable, Sendable, Hashable {
         }
     }
 
+    /// The version of the admin protocol that the sender speaks.
     package var v = AdminRequest.version
     /// A ``Command``; a string, so that an unknown one can be answered.
     package var command: String
     /// `pair`: how long the challenge lives, clamped to 60…900. Default: 300.
     package var ttlSeconds: Double?
-    /// `pair`: what the device may get, nil for what the host was started with. `permissions`: what the device may do
-    /// from now on, nil to leave it.
+    /// `pair`: the permissions that the device may get; nil for those that the host was started with. `permissions`:
+    /// the permissions that the device has from now on; nil to leave them as they are.
     package var permissions: [CompanionPermission]?
-    /// `pair`: how long the device may stay, in seconds from its pairing on; nil without end.
+    /// `pair`: how long the device has access, in seconds from its pairing on; nil for the time that the host was
+    /// started with.
     package var lifetimeSeconds: Double?
     /// `revoke`, `permissions`: the id of the device.
     package var device: String?
@@ -61,6 +64,7 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     /// `changes`: the only file or directory that is wanted.
     package var file: String?
 
+    /// A request without parameters; the caller sets those that the command takes.
     package init(_ command: Command) {
         self.command = command.rawValue
     }
@@ -68,15 +72,19 @@ package struct AdminRequest: Codable, Sendable, Hashable {
 
 /// The answer to an ``AdminRequest``.
 package struct AdminResponse: Codable, Sendable, Hashable {
+    /// The error of a request that the host did not carry out.
     package struct Failure: Codable, Sendable, Hashable {
         /// A stable dotted word, such as `pairing.locked`.
         package var code: CompanionErrorCode
-        /// What happened, for people.
+        /// A message for people: why the host did not do it.
         package var message: String
     }
 
+    /// The version of the admin protocol that the host speaks.
     package var v = AdminRequest.version
+    /// Whether the host did what was asked; if not, ``error`` says why.
     package var ok: Bool
+    /// nil if ``ok`` is true.
     package var error: Failure?
     /// `pair`. Holds secrets.
     package var challenge: PairingStartResponse?
@@ -84,26 +92,32 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     package var digitsLocked: Bool?
     /// `devices`; `revoke`, `permissions`: the one device.
     package var devices: [AdminDevice]?
+    /// `status`.
     package var status: AdminStatus?
     /// `audit`: the newest rows, the oldest of them first.
     package var audit: [AuditRow]?
+    /// `audit` with `verify`: the result of the check.
     package var verdict: AuditVerdict?
-    /// `questions`: open ones, the oldest first, then others, the newest first, without their arguments; or the one that
-    /// was named, with them.
-    /// `answer`: the one that was answered.
+    /// `questions`: open ones, the oldest first, then others, the newest first, without their arguments; or the one
+    /// that was named, with them. `answer`: the one that was answered.
     package var questions: [Approval]?
     /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.
     package var rules: [AgentRule]?
-    /// `rules`: what does not fit the audit, in sentences.
+    /// `rules`: the differences between the rules and the audit, as sentences for people.
     package var ruleFaults: [String]?
     /// `sessions`: the newest first, or the one that was named; `removeSession`: the one that was removed.
     package var sessions: [AgentPlace]?
+    /// `changes`.
     package var changes: ChatChangesResponse?
 
+    /// An answer to a request that was done; the caller adds its result.
     package init() {
         ok = true
     }
 
+    /// An answer to a request that was not done.
+    ///
+    /// - Parameter message: For people.
     package init(error code: CompanionErrorCode, _ message: String) {
         ok = false
         error = Failure(code: code, message: message)
@@ -112,40 +126,51 @@ package struct AdminResponse: Codable, Sendable, Hashable {
 
 /// A paired device, as its host's owner sees it.
 package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
+    /// The id by which `revoke` and `permissions` name the device: the first 16 hex digits of SHA-256 over its public
+    /// key's text.
     package var id: String
     package var name: String
-    /// What it may do besides reading.
+    /// The actions that it may take besides reading.
     package var permissions: [CompanionPermission]
-    /// When its time is over; nil without end.
+    /// When its access ends; nil if it has no time limit.
     package var expiresAt: Date?
     /// 1 or 2: the protocol that it paired with.
     package var protocolVersion: Int
     package var pairedAt: Date
+    /// When it last made a request. The host updates this every five seconds at most.
     package var lastSeenAt: Date
-    /// true for a device that is shut out and would be let in by a restart of the host, because that is not stored yet.
+    /// true for a device that is shut out although its revocation is not stored yet: a restart of the host would let it
+    /// in again. Else nil.
     package var isRevoked: Bool?
 }
 
 /// A host's identity and state.
 package struct AdminStatus: Codable, Sendable, Hashable {
+    /// The host's id: the first 16 hex digits of SHA-256 over its public key.
     package var id: String
     package var name: String
-    /// Of plain HTTP; nil until the host listens.
+    /// The port of plain HTTP; nil until the host listens.
     package var port: Int?
+    /// The port of HTTPS; nil until the host listens.
     package var tlsPort: Int?
+    /// Whether the host serves devices of protocol v1.
     package var legacy: Bool
+    /// Whether the host listens on all interfaces; if not, only on the loopback addresses.
     package var lan: Bool
     /// How many devices are paired.
     package var devices: Int
-    /// What answers; the first is the default.
+    /// The models of the agent that answers prompts; the first is the default.
     package var models: [CompanionModel]?
-    /// Why the agent did not do its work last; nil where it did.
+    /// Why the agent's last turn or its process failed; nil if it works.
     package var trouble: AgentTrouble?
+    /// Whether pairing by the six digits is locked, after too many wrong codes.
     package var pairingLocked: Bool
+    /// Wrong codes since the last successful pairing or the last unlock.
     package var failuresInARow: Int
     /// When the running challenge ends; nil when none runs.
     package var challengeExpiresAt: Date?
     /// When the next one starts, where the host delays it after wrong codes.
     package var nextChallengeAt: Date?
+    /// Wrong codes or tokens that the running challenge still accepts; 0 if none runs.
     package var triesLeft: Int
 }

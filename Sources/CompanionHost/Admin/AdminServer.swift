@@ -19,13 +19,14 @@ package final class AdminServer: Service {
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
+    /// The path of the socket.
     package let path: String
     private let owner: UInt32
     private let logger: Logger
     private let answer: @Sendable (AdminRequest, AdminPeer) async -> AdminResponse
 
     /// - Parameters:
-    ///   - path: Where the socket is made; at most 107 bytes.
+    ///   - path: The path at which the socket is made; at most 107 bytes.
     ///   - owner: The id of the only user that is answered. Default: this process's.
     package convenience init(
         path: String,
@@ -184,8 +185,8 @@ struct AdminPeer: Sendable {
         startedAt = ProcessTable.entry(process)?.startedAt
     }
 
-    /// Whether an agent of this program may be behind it: it belongs to one, or it has ended, and whoever has its end of
-    /// the connection now may be anybody. Blocks.
+    /// Whether an agent of this program may be behind it: it belongs to one, or it has ended, so that another process
+    /// has its end of the connection now. Blocks.
     var mayBeOfAgent: Bool {
         guard let startedAt, let now = ProcessTable.entry(process), now.startedAt == startedAt, !now.isZombie else {
             return true

@@ -7,7 +7,8 @@ extension HostAdministration {
     /// Rows of the audit that are sent at a time.
     static let auditRows = 1000
 
-    /// Does what a request over the admin socket asks, unless an agent of this host asks for what is the owner's alone.
+    /// Carries out a request over the admin socket, unless it is for the owner alone and an agent of this host may have
+    /// sent it.
     ///
     /// - Parameter peer: The process that asks.
     func answer(_ request: AdminRequest, by peer: AdminPeer) async -> AdminResponse {
@@ -18,7 +19,7 @@ extension HostAdministration {
         return AdminResponse(error: .requestForbidden, HostErrorText.agentRefused)
     }
 
-    /// Does what a request over the admin socket asks.
+    /// Carries out a request over the admin socket.
     func answer(_ request: AdminRequest) async -> AdminResponse {
         guard let command = AdminRequest.Command(rawValue: request.command) else {
             return AdminResponse(error: .requestInvalid, "The host knows no command “\(request.command)”.")

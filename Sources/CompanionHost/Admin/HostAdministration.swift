@@ -1,7 +1,7 @@
 package import CompanionWire
 import FoundationEssentials
 
-/// What the owner of the host may ask and do. Only interfaces that the owner alone can reach may offer it.
+/// The requests and actions of the host's owner. Only interfaces that the owner alone can reach may offer them.
 package struct HostAdministration: Sendable {
     let identity: HostIdentity
     let legacy: Bool
@@ -22,12 +22,14 @@ package struct HostAdministration: Sendable {
     ///
     /// - Parameters:
     ///   - ttlSeconds: Clamped to 60…900; nil means 300.
-    ///   - grant: What the device that uses it may get; nil means what the host was configured with.
+    ///   - grant: The limits of the device that uses it; nil means those that the host was configured with.
     package func startPairing(ttlSeconds: Double?, grant: PairingGrant?) async -> PairingStartResponse {
         await pairing.start(ttlSeconds: ttlSeconds, grant: grant)
     }
 
-    /// Opens pairing again after too many wrong codes.
+    /// Unlocks pairing after too many wrong codes, forgets all that were counted, and ends a pause.
+    ///
+    /// - Throws: ``CompanionHostError`` if it cannot be stored; pairing stays locked then.
     package func unlockPairing() async throws {
         try await pairing.unlock()
     }
@@ -37,17 +39,24 @@ package struct HostAdministration: Sendable {
         control.devices.devices()
     }
 
-    /// The devices that are shut out as long as this host runs, because the database has not taken it yet.
+    /// The devices whose revocation could not be stored yet: they are shut out for as long as this host runs.
     package func devicesRevokedInMemory() -> [PairedDevice] {
         control.devices.devicesRevokedInMemory()
     }
 
+    /// Takes a device's access away for good (``DeviceControl/revoke(_:by:)``).
+    ///
     /// - Returns: Whether there was such a device.
+    /// - Throws: ``HostError`` with `host.storage_failed`: the device is shut out, and a restart would let it in.
     package func revoke(_ id: String) async throws -> Bool {
         try await control.revoke(id, by: "host")
     }
 
+    /// Replaces the permissions of a device, from its next request on.
+    ///
     /// - Returns: Whether there is such a device.
+    /// - Throws: ``HostError`` with `host.storage_failed`: permissions that were removed stay so until a restart, and
+    ///   none were added.
     package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
         try await control.setPermissions(permissions, of: id)
     }
@@ -57,6 +66,7 @@ package struct HostAdministration: Sendable {
         get async { await pairing.state }
     }
 
+    /// The host's identity, settings and present state.
     package func status() async -> AdminStatus {
         let ports = ports()
         let pairing = await pairingState

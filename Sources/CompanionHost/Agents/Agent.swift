@@ -1,39 +1,42 @@
 package import CompanionWire
 
-/// What an agent is asked.
+/// A prompt for an agent, with the place where it works.
 package struct AgentTurn: Sendable {
     /// The turn's id; empty where none is known.
     package var id: String = ""
+    /// The id of the chat that the turn belongs to.
     package var chatID: String
+    /// The text that the agent answers.
     package var prompt: String
-    /// Where it works: absolute, symbolic links resolved, inside a listed project.
+    /// The directory that it works in: absolute, symbolic links resolved, inside a listed project.
     package var directory: String
     /// The path of the listed project, which stays when a working tree is removed; nil where none is known.
     package var project: String?
-    /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
-    /// them: its question is.
+    /// Names of the tools that it may use; nil allows all. They do not limit an agent that asks before it uses a tool:
+    /// the answer to its question does.
     package var allowedTools: Set<String>?
     /// The id of one of the agent's models; empty for the first.
     package var model: String = ""
-    /// How freely the agent works, as it said last in this turn.
+    /// How freely the agent works: the mode that it reported last for this turn; nil if it has reported none.
     package var mode: AgentMode?
 }
 
-/// What an agent is asked before it can go on. Nothing is allowed by itself.
+/// A question of an agent: whether it may use a tool. It waits for the answer; nothing is allowed by default.
 package struct AgentQuestion: Sendable, Hashable {
+    /// The tool call that the question is about.
     package var call: ToolReport
-    /// What the tool would do, in full: a command, a difference, or arguments as JSON.
+    /// All that the tool would do: a command, a difference, or arguments as JSON.
     package var arguments: String
     /// The command that it would run, as it would be typed; nil for none.
     package var command: String?
-    /// Where it would run the command, in the agent's words; empty where it does not say.
+    /// The directories in which it would run the command, in the agent's words; empty if it names none.
     package var directories: [String] = []
     /// Whether its arguments have members that may change what the command does, such as variables.
     package var hasUnknownArguments = false
     /// The answers as the agent gave them.
     package var options: [AgentOption]
 
-    /// The answer of someone who allows nothing.
+    /// The answer that refuses: the agent's option for that, else a cancellation.
     package var rejection: ApprovalAnswer {
         let option = try? ApprovalAnswer.reject(always: false, reason: nil).option(of: options, mayAlways: true)
         return option.map { ApprovalAnswer.option($0.id) } ?? .cancelled
@@ -42,16 +45,16 @@ package struct AgentQuestion: Sendable, Hashable {
 
 /// An agent could not answer.
 package struct AgentError: Error, Sendable, CustomStringConvertible {
-    /// What happened, for the person at the other end: no secrets, no paths outside of the project.
+    /// A message for the person who sent the prompt. It has no secrets, and no paths outside of the project.
     package var message: String
-    /// Whether it answers nobody until something is done at the host: it asks to sign in, or does not start.
+    /// Whether the agent answers nobody until its owner acts at the host: it asks to sign in, or does not start.
     package var isUnavailable = false
     package var description: String { message }
 }
 
-/// Why an agent did not do its work the last time that it had some.
+/// The reason for which an agent's last turn or its process failed.
 package struct AgentTrouble: Sendable, Hashable, Codable {
-    /// What happened, and the way out.
+    /// A message for the owner: what happened, and how to fix it.
     package var message: String
     /// Whether it asks its owner to sign in.
     package var needsSignIn: Bool
@@ -61,9 +64,9 @@ package struct AgentTrouble: Sendable, Hashable, Codable {
 package struct AgentConversation: Sendable {
     /// Passes on an event. The host itself says how a turn has ended.
     package let emit: @Sendable (TurnEvent) -> Void
-    /// Says something that people have to know of the conversation itself: a paragraph of the answer.
+    /// Adds a paragraph of the host's own to the answer: something that people have to know about the conversation.
     package let notice: @Sendable (String) -> Void
-    /// Says that the agent works, and nothing else.
+    /// Tells the host that the agent still works, so that it does not count as silent.
     package let keepAlive: @Sendable () -> Void
     /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
     package let ask: @Sendable (AgentQuestion) async -> ApprovalAnswer
@@ -81,7 +84,7 @@ package struct AgentConversation: Sendable {
     }
 }
 
-/// Whatever answers prompts.
+/// A program or model that answers prompts.
 package protocol Agent: Sendable {
     /// The models that it offers; the first is the default.
     var models: [CompanionModel] { get }
@@ -95,10 +98,10 @@ package protocol Agent: Sendable {
     /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
-    /// Why the last turn, or the process behind it, ended as nobody wanted; nil once it answers again. Default: nil.
+    /// Why the last turn, or the agent's process, ended unexpectedly; nil once the agent answers again. Default: nil.
     var trouble: AgentTrouble? { get }
 
-    /// Does what goes on between turns, until the task is cancelled, and ends what it has started. Turns are answered
+    /// Does the work between turns until the task is cancelled, then ends all that it has started. Turns are answered
     /// only while this runs.
     func run() async
 
@@ -113,7 +116,7 @@ package protocol Agent: Sendable {
     /// Answers a prompt. Returns when the answer is complete and everything that it started for it has ended; has to do
     /// so soon after its task was cancelled.
     ///
-    /// - Throws: ``AgentError`` with a text for people; what was said before still counts.
+    /// - Throws: ``AgentError`` with a text for people; the answer so far still counts.
     func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws
 }
 

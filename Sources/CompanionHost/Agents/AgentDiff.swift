@@ -2,14 +2,17 @@ import CompanionWire
 
 /// A change of a file by an agent.
 package struct AgentDiff: Sendable, Hashable {
+    /// The path of the file that the agent names; `/?` for one that cannot be shown.
     package var path: String
     /// nil for a new file.
     package var old: String?
+    /// The text after the change.
     package var new: String
     /// Changed lines up to which the shortest difference is looked for; where there are more, all of them are shown as
     /// removed and added. The time that it takes grows with the square.
     package var comparedLines = Self.mostComparedLines
 
+    /// The default of ``comparedLines``.
     package static let mostComparedLines = 3000
 
     package init(path: String, old: String?, new: String) {

@@ -28,7 +28,7 @@ struct AgentSessions: AgentSessionStore {
         }
     }
 
-    /// Forgets the modes that other agents have named: their sessions do not go on.
+    /// Forgets the modes of sessions of other agents, because those sessions do not continue.
     ///
     /// - Parameter agent: ``ACPLaunch/sessionOwner``; nil for an agent without sessions.
     func forgetModes(exceptOf agent: String?) throws(CompanionHostError) {
@@ -47,7 +47,7 @@ struct AgentSessions: AgentSessionStore {
 }
 
 extension CompanionHostStore {
-    /// What the agent said last of how it works in a chat; nil where that is not known.
+    /// The mode that the agent reported last for a chat; nil if it has reported none.
     func mode(ofChat id: String) async throws(CompanionHostError) -> AgentMode? {
         let name: String? = try await database.read { database in
             try String.fetchOne(database, sql: "SELECT mode FROM agentSession WHERE chat = ?", arguments: [id])

@@ -8,7 +8,7 @@ struct MessageDraft: Sendable {
     var role: CompanionMessage.Role
     var text: String
     var chatID: String
-    /// Where a chat that does not exist yet belongs; an old one stays where it is.
+    /// The project of a new chat; an existing chat stays in its own.
     var projectID: String
     /// The title of a chat that has none yet.
     var title: String
@@ -21,9 +21,9 @@ extension CompanionHostStore {
     /// Adds a message to the end of a chat, which is made when it does not exist yet.
     ///
     /// - Parameters:
-    ///   - project: Where a new chat belongs; an old one stays where it is.
+    ///   - project: The project of a new chat; an existing chat stays in its own.
     ///   - title: The title of a new chat.
-    ///   - also: What else belongs to the same transaction.
+    ///   - also: Further changes in the same transaction.
     @discardableResult
     func append(
         role: CompanionMessage.Role,

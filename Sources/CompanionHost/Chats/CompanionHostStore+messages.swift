@@ -16,8 +16,8 @@ extension CompanionHostStore {
     ///
     /// - Parameters:
     ///   - offset: How many messages from the oldest one are skipped; negative counts as 0.
-    ///   - last: How many messages before the chat's end the page begins, in place of `offset`; negative counts as 0. The
-    ///     answer then has a `firstCursor`. nil for `offset`.
+    ///   - last: How many messages before the chat's end the page begins, in place of `offset`; negative counts as 0.
+    ///     The answer then has a `firstCursor`. nil for `offset`.
     ///   - limit: Clamped to 1…200.
     func messagesPage(
         chatID: String,

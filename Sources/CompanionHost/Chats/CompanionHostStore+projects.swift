@@ -4,8 +4,8 @@ import GRDB
 import NIOCore
 
 extension CompanionHostStore {
-    /// The listed projects as the JSON of ``CompanionProjectsResponse``, the one that was worked in last first. Projects
-    /// that are no longer listed keep their chats in the database, and are not served.
+    /// The listed projects as the JSON of ``CompanionProjectsResponse``, the one that was worked in last first.
+    /// Projects that are no longer listed keep their chats in the database, and are not served.
     ///
     /// Written straight from SQLite's memory: all come in one answer, and there may be very many.
     func projectsList() async throws(CompanionHostError) -> ByteBuffer {

@@ -44,7 +44,7 @@ package final class CompanionHostStore: Sendable {
 
     /// Bytes that the id of a chat may have; devices choose ids.
     static let maximumChatIDSize = 200
-    /// What a chat that has neither a title nor a prompt yet is called.
+    /// The title of a chat that has neither a title of its own nor a prompt yet.
     static let untitled = "New chat"
 
     /// The chats of a project, newest first; none for a project that is not listed.
@@ -104,7 +104,8 @@ package final class CompanionHostStore: Sendable {
         )
     }
 
-    /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
+    /// Returns the project and the directory that a turn works in: `projectPath`, which has to be inside a listed
+    /// project. Without it, the chat's project; for a new chat, the first one that is listed.
     ///
     /// - Throws: ``HostError``: `request.forbidden`, `request.invalid`; ``CompanionHostError``.
     func workplace(

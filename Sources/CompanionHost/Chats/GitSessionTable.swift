@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 import LocalState
 
-/// Where a chat's agent works, and what was there when it began.
+/// A session: the place where a chat's agent works, and the files that were there at its start.
 struct GitSessionRecord: Codable, Sendable, Hashable {
     var chat: String
     var project: String
@@ -22,24 +22,25 @@ struct GitSessionRecord: Codable, Sendable, Hashable {
     var problem: String?
     /// When the session began, where the files could first be read at ``startedAt``.
     var firstTriedAt: Date?
-    /// What git keeps of that working tree in the repository (``WorktreeEntry``); nil for a session without one of its own.
+    /// The path of the working tree's entry in the repository (``WorktreeEntry``); nil for a session without a working
+    /// tree of its own.
     var entry: String?
 
     /// The project's directory in the working tree that the agent works in.
     var projectDirectory: String { GitRepository.directory(directory, folder) }
 }
 
-/// A working tree of the host's own that is being made or removed. It is stored before anything of it is on the disk, and
-/// until nothing is left to do, so that the next host ends what a crash has cut off.
+/// A working tree of the host's own that is being made or removed. It is stored before anything of it is on the disk,
+/// and until nothing is left to do, so that the next host finishes the work if this one crashes.
 struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable, Hashable {
     var directory: String
     /// Whether it is being removed; else it is being made, for a session that is not stored yet.
     var isRemoval: Bool
     var session: GitSessionRecord
-    /// The path that the directory is moved to in one step before anything in it is removed. Once that exists, the removal
-    /// has begun, and nothing in there is work any more.
+    /// The path that the directory is moved to in one step before anything in it is removed. Once that exists, the
+    /// removal has begun, and nothing in there is work any more.
     var aside: String
-    /// Whether it is removed whatever is lost by that, and whatever of it cannot be removed.
+    /// Whether it is removed even if work is lost by that, or if a part of it cannot be removed.
     var isForced: Bool
 
     init(_ session: GitSessionRecord, isRemoval: Bool, isForced: Bool = false) {
@@ -116,7 +117,7 @@ struct GitSessionTable: Sendable {
         }
     }
 
-    /// Stores what is about to be done to the disk.
+    /// Stores that a working tree is about to be made or removed on the disk.
     func begin(_ worktree: UnfinishedWorktree) async throws(CompanionHostError) {
         // Also a power cut leaves nothing that is not known.
         try await database.write(durably: true) { try worktree.save($0) }
@@ -146,9 +147,11 @@ struct GitSessionTable: Sendable {
         }
     }
 
-    /// Forgets where a chat's agent works. The next prompt begins a new session.
+    /// Removes the session of a chat. The next prompt begins a new one.
     ///
-    /// - Parameter audit: What the audit notes of it; nil for nothing.
+    /// - Parameters:
+    ///   - audit: The row that is added to the audit for it; nil for none.
+    ///   - settle: Makes further changes in the same transaction.
     func forget(
         chat: String,
         audit: (device: String?, detail: JSONValue, at: Date)? = nil,

@@ -7,12 +7,12 @@ import Subprocess
 
 /// How long the parts of a removal may take.
 struct RemovalLimits: Sendable {
-    /// To look for what would be lost; nil for as long as that takes.
+    /// For the search for work that would be lost; nil for no limit.
     var look: Duration?
     var files: Duration
     /// For each run of git.
     var branch: Duration
-    /// Whether what cannot be removed stays, and keeps nothing else.
+    /// Whether to go on after an entry that cannot be removed.
     var isForced = false
 
     static let usual = RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time)
@@ -34,32 +34,33 @@ enum BranchEnding: Sendable, Hashable {
     /// Always, as the owner has asked for it by force.
     case anywhere
 
-    /// That of a branch on which no agent has worked: it is where the host has made it.
+    /// The ending of a branch on which no agent has worked: it goes if it is still at the commit where the host made
+    /// it.
     init(ofNew session: GitSessionRecord) {
         self = .at(session.baseCommit ?? "")
     }
 }
 
 extension GitSessions {
-    /// What came of the removal of a working tree.
+    /// The result of the removal of a working tree.
     struct Removal: Sendable {
         /// Whether nothing is left of it but perhaps its branch.
         var isComplete: Bool
-        /// What stays, and why, for people.
+        /// A message for people about what could not be removed, and why; nil if all of it is gone.
         var problem: String?
     }
 
-    /// Removes the working tree of a chat and its branch. Git runs for the branch only: nothing that an agent did to the
-    /// repository or to the files keeps them.
+    /// Removes the working tree of a chat and its branch. Git runs for the branch only: nothing that an agent did to
+    /// the repository or to the files keeps them.
     ///
     /// - Parameters:
     ///   - isForced: Whether also with work that is lost by that, and within 5 s.
-    ///   - device: Who asks; nil for the owner.
+    ///   - device: The id of the device that asks; nil for the owner.
     ///   - catalog: As in ``places(in:)``.
     ///   - isBusy: Whether the chat has a turn.
-    ///   - settle: Writes down what came of it, in the transaction after which the session is gone.
+    ///   - settle: Stores the result, in the same transaction that removes the session.
     ///   - forget: Lets the agent forget its session of the chat, before another one can begin.
-    /// - Returns: What was removed.
+    /// - Returns: The session that was removed, with a `problem` if a part of it stays.
     /// - Throws: ``HostError``: `request.not_found`, `request.invalid` for a session without a working tree of its own,
     ///   `chat.busy`, `session.unsaved`, `changes.unavailable` where it cannot be done.
     func remove(
@@ -136,12 +137,13 @@ extension GitSessions {
         }
     }
 
-    /// Removes the directory of a working tree, what git keeps of it, its branch, and what the host keeps of it.
+    /// Removes the directory of a working tree, its entry in the repository, its branch, and the host's own data about
+    /// it.
     ///
     /// - Parameters:
     ///   - ending: When its branch goes, too.
-    ///   - aside: Where the directory is now (``setAside(_:)``). Default: at its place.
-    ///   - isNew: Whether no agent has worked in it: then only what the host has made is removed.
+    ///   - aside: The path that the directory was moved to (``setAside(_:)``). Default: nil, it is at its place.
+    ///   - isNew: Whether no agent has worked in it: then only files that the host has made are removed.
     /// - Throws: ``GitError`` if something cannot be removed.
     func removeFromDisk(
         _ session: GitSessionRecord,
@@ -171,11 +173,11 @@ extension GitSessions {
         return removal
     }
 
-    /// Moves the directory of a worktree to where it is removed. From then on nobody works in it, and whatever is missing in
-    /// it, the next host knows that its removal has begun.
+    /// Moves the directory of a worktree aside, to the path at which it is removed. From then on nobody works in it,
+    /// and the next host knows that its removal has begun.
     ///
-    /// - Returns: The path that it has now; nil where it is at its place: it is new and not the host's, or, by force, it
-    ///   cannot be moved.
+    /// - Returns: The path that it has now; nil where it is at its place: it is new and not the host's, or, by force,
+    ///   it cannot be moved.
     /// - Throws: ``GitError`` if it cannot be moved.
     func setAside(_ worktree: UnfinishedWorktree) async throws -> String? {
         try await BlockingCall.run { try Self.moveAside(worktree) }
@@ -206,7 +208,8 @@ extension GitSessions {
         return isBack ?? false
     }
 
-    /// Whether a directory is the one that the host has made: somebody else's may have been made at the same moment. Blocks.
+    /// Whether a directory is the one that the host has made: somebody else's may have been made at the same moment.
+    /// Blocks.
     private static func isHosts(_ session: GitSessionRecord) -> Bool {
         guard let entry = WorktreeEntry(of: session) else { return false }
         return entry.directory?.isSame(as: session.directory) == true || entry.isUsed(by: session.directory)
@@ -245,8 +248,8 @@ extension GitSessions {
 
     /// Deletes the branch of a session, unless a working tree has it checked out.
     ///
-    /// `git branch -D` would delete commits that came after the look: git compares the old value under the reference's lock
-    /// (git-update-ref(1)).
+    /// `git branch -D` would delete commits that came after the look: git compares the old value under the reference's
+    /// lock (git-update-ref(1)).
     ///
     /// - Returns: Why it was kept, for people; nil if it is gone.
     private func deleteBranch(
@@ -283,26 +286,26 @@ extension GitSessions {
         }
     }
 
-    /// Removes what the host keeps of a working tree that is gone: it is found by the directory alone.
+    /// Removes the host's own data about a working tree that is gone. The directory's path suffices to find it.
     func forgetKept(of session: GitSessionRecord) async {
         await snapshots.forget(root: session.directory)
     }
 
     // MARK: Later
 
-    /// Goes on with a removal that has taken too long for who asked. A host that ends meanwhile leaves it to the next.
+    /// Continues a removal that took too long to wait for. If the host ends meanwhile, the next one continues it.
     private func removeTheRest(of worktree: UnfinishedWorktree, branch ending: BranchEnding) {
         Task { await finish(worktree, branch: ending, isBusy: { _ in false }, forget: { _ in }) }
     }
 
-    /// Ends what an earlier host has begun: a working tree that no session came to use is removed, unless somebody has
+    /// Finishes the work of an earlier host: a working tree that no session came to use is removed, unless somebody has
     /// worked in it, and one that was being removed is gone.
     ///
     /// - Parameters:
-    ///   - limit: What takes longer goes on beside the first turns.
+    ///   - limit: How long to wait; work that takes longer goes on beside the first turns.
     ///   - isBusy: Whether a chat has a turn: then nothing that it may use is removed.
     ///   - forget: Lets the agent forget its session of a chat.
-    /// - Returns: What may still go on.
+    /// - Returns: The task, which may still be at work; nil if the database could not be read.
     @discardableResult
     func finishInterrupted(
         within limit: Duration,
@@ -323,7 +326,7 @@ extension GitSessions {
         }
     }
 
-    /// Ends what was begun. What cannot be done now is left to the next host.
+    /// Finishes the addition or removal of one working tree. If that is impossible now, it is left to the next host.
     ///
     /// - Parameter ending: When the branch of a removal goes, too. Default: where it was looked at, or if it has no
     ///   commits of its own.

@@ -10,9 +10,10 @@ struct WorktreeLook: Sendable {
 }
 
 extension GitSessions {
-    /// What would be lost with a working tree: files that are not as in a commit, commits that no other reference leads to,
-    /// and what else only its git directory holds, such as a rebase that has not ended. Files do not count that git ignores
-    /// now and by the `.gitignore` files of the commit at which the session began. A submodule that has been filled counts.
+    /// Finds the work that would be lost with a working tree: files that differ from its commit, commits that no other
+    /// reference leads to, and anything else that only its git directory holds, such as an unfinished rebase. Files
+    /// that git ignores, now and by the `.gitignore` files of the commit at which the session began, do not count. A
+    /// submodule with files counts.
     func unsaved(_ session: GitSessionRecord) async throws -> WorktreeLook {
         let isThere = FileStatus(session.directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {

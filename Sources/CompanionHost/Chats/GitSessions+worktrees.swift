@@ -8,8 +8,8 @@ import Logging
 import Subprocess
 
 extension GitSessions {
-    /// Makes a working tree beside the repository's top for a new session, on a branch of its own that begins at what is
-    /// checked out. Where it cannot be made, it is removed again.
+    /// Makes a working tree beside the repository's top for a new session, on a branch of its own that begins at the
+    /// commit which is checked out. If that fails, all of it is removed again.
     ///
     /// - Returns: The working tree, and the session in it.
     func makeWorktree(
@@ -99,7 +99,8 @@ extension GitSessions {
 
     /// Removes a new working tree, which no agent has used yet, and its branch. Also in a cancelled task.
     ///
-    /// - Parameter path: Where it is stored as unfinished; what is not, is left alone.
+    /// - Parameter path: The path under which it is stored as unfinished. A working tree that is not stored is left
+    ///   alone.
     func discardWorktree(_ path: String, branch: String, of repository: GitRepository) async {
         // A task of its own, because git does not run in a cancelled one.
         await Task { [logger] in
@@ -159,7 +160,7 @@ extension GitSessions {
         return catalog.project(id: record.project) != nil
     }
 
-    /// One session, with what would be lost if its working tree were removed.
+    /// Returns one session, with the work that would be lost if its working tree were removed.
     ///
     /// - Parameter catalog: As in ``places(in:)``.
     /// - Throws: ``HostError`` with `request.not_found`.
@@ -179,10 +180,10 @@ extension GitSessions {
         return (found.record, AgentPlace(found.record, title: found.title))
     }
 
-    /// Finds out what would be lost with a working tree.
+    /// Finds the work that would be lost with a working tree.
     ///
     /// - Parameter limit: How long that may take. Default: as long as git does.
-    /// - Returns: The place with what was found, and where its branch was then; nil if that is not known.
+    /// - Returns: The place with its unsaved work, and the commit that its branch was at; nil if that is not known.
     func look(
         at place: AgentPlace,
         of session: GitSessionRecord,

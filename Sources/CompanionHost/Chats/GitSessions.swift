@@ -3,16 +3,17 @@ import FoundationEssentials
 import LocalState
 import Logging
 
-/// Where the agents of chats work in projects under git, and what they have changed there.
+/// Keeps track of the directories in which the agents of chats work, in projects under git, and of the changes that
+/// they make there.
 ///
-/// A session begins with the first turn of a chat: what is in the working tree then is kept, so that nothing that was
-/// changed before is taken for the agent's.
+/// A session begins with the first turn of a chat. The host keeps a snapshot of the working tree from then, so that no
+/// earlier change is taken for the agent's.
 package final class GitSessions: Sendable {
-    /// A turn of a chat.
+    /// The state of the files at the start of a turn.
     struct Start: Sendable {
-        /// Where the agent works.
+        /// The directory that the agent works in.
         var directory: String
-        /// What was there when the turn began; nil where it cannot be said.
+        /// The files at the start of the turn; nil if they could not be read.
         var snapshot: GitSnapshot?
     }
 
@@ -25,9 +26,9 @@ package final class GitSessions: Sendable {
     let logger: Logger
     /// Whether a new session gets a working tree of its own.
     private let usesWorktrees: Bool
-    /// For each chat: its session does not begin while it is being removed.
+    /// A lock for each chat: its session does not begin while it is being removed.
     let lock = KeyedLock()
-    /// For each working tree: devices ask as often as they like.
+    /// A lock for each working tree, because devices may ask for its changes as often as they like.
     let asking = KeyedLock()
     /// One at a time looks for a free name of a working tree, by repository.
     let naming = KeyedLock()
@@ -47,11 +48,11 @@ package final class GitSessions: Sendable {
         self.logger = logger
     }
 
-    /// Finds out where a turn works, and what is there.
+    /// Finds the directory that a turn works in, and takes a snapshot of the files there.
     ///
     /// - Parameters:
     ///   - forget: Lets the agent forget its session of the chat, so that a new one begins.
-    ///   - say: Takes what the turn's readers have to know.
+    ///   - say: Called with messages for the turn's readers.
     /// - Throws: ``AgentError`` where the working tree cannot be made that the turn needs; `CancellationError`.
     func begin(
         _ turn: AgentTurn,
@@ -75,7 +76,7 @@ package final class GitSessions: Sendable {
         }
     }
 
-    /// How many files the agent has changed in a turn that has ended; nil where it cannot be said in ``countTime``.
+    /// How many files the agent has changed in a turn that has ended; nil if that cannot be found out in ``countTime``.
     func count(since start: Start) async -> Int? {
         guard let old = start.snapshot else { return nil }
         let (counts, continuation) = AsyncStream.makeStream(of: Int?.self)
@@ -139,8 +140,8 @@ package final class GitSessions: Sendable {
 
     /// Opens the repository of a session.
     ///
-    /// - Throws: As ``GitRepository/open(_:folder:)``; ``GitError`` also if the `.git` of a working tree that the host has made
-    ///   leads elsewhere: an agent could show another repository with it.
+    /// - Throws: As ``GitRepository/open(_:folder:)``; ``GitError`` also if the `.git` of a working tree that the host
+    ///   has made leads elsewhere: an agent could show another repository with it.
     static func open(_ record: GitSessionRecord) async throws -> GitRepository {
         var repository = try await GitRepository.open(record.directory, folder: record.folder)
         repository.firstCommit = record.baseCommit
@@ -247,7 +248,8 @@ package final class GitSessions: Sendable {
         return place
     }
 
-    /// Where a turn works: in the same directory of the working tree as it was asked for in the project.
+    /// Returns the directory that a turn works in: the one in the session's working tree that corresponds to the turn's
+    /// directory in the project.
     private static func directory(
         of turn: AgentTurn,
         in record: GitSessionRecord
@@ -264,11 +266,11 @@ package final class GitSessions: Sendable {
 // MARK: Changes
 
 extension GitSessions {
-    /// What is different since the session of a chat began.
+    /// Returns the files that have changed since the session of a chat began.
     ///
     /// - Parameters:
     ///   - project: The chat's.
-    ///   - wantsDifference: Whether it is wanted in full, not only the list of files.
+    ///   - wantsDifference: Whether the answer has the difference, beside the list of files.
     ///   - file: The only file or directory that is wanted.
     /// - Throws: ``HostError`` with `changes.unavailable`; ``CompanionHostError``.
     func changes(

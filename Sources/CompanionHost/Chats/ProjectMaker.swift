@@ -14,7 +14,8 @@ struct ProjectMaker: Sendable {
         var discard: @Sendable () async -> Void = {}
     }
 
-    /// Where new directories are made; made itself (0700) when it is needed.
+    /// The directory in which directories of new projects are made. It is itself made (mode 0700) when it is first
+    /// needed.
     let directory: String
     /// Disks and mounts may take their time: a thread for them alone.
     private let queue = DispatchQueue(label: "pairtool-host.projects")
@@ -77,7 +78,8 @@ struct ProjectMaker: Sendable {
         }
     }
 
-    /// Says of projects that were made earlier whether they are where a device may still have one.
+    /// Returns a condition on paths: whether a project that a device made earlier is in a place where a device could
+    /// still make one.
     func keeping(_ catalog: ProjectCatalog) -> (String) -> Bool {
         // Found out once: there may be very many projects.
         let base = ProjectCatalog.canonical(directory)

@@ -2,8 +2,9 @@ import CompanionWire
 import Glibc
 import LocalState
 
-/// Removes a directory with everything in it, whatever a program has made of it: no symbolic link is followed, neither
-/// above the directory nor in it, other file systems are left alone, and what may not be read or written is made so.
+/// Removes a directory with everything in it, whatever a program has done to it. No symbolic link is followed, neither
+/// above the directory nor in it. Other file systems are left alone. Directories are made readable and writable where
+/// they are not.
 ///
 /// Every name is looked up in an open directory (`openat`, `unlinkat`), so a program that replaces a directory by a
 /// link meanwhile leads nowhere.
@@ -21,7 +22,7 @@ struct TreeRemoval {
 
     /// Why something stays.
     struct Failure: Error {
-        /// For people, with the path.
+        /// A message for people, with the path.
         var message: String
     }
 
@@ -36,12 +37,12 @@ struct TreeRemoval {
     /// The top directory and its status, while it is being emptied.
     private var top: (descriptor: Int32, status: FileStatus)?
     private var moved = 0
-    /// The names from the top to what is being removed.
+    /// The names on the way from the top to the entry that is being removed.
     private var trail: [[CChar]] = []
 
     /// - Parameters:
     ///   - path: Absolute, as it was without symbolic links.
-    ///   - isForced: Whether what cannot be removed keeps nothing else (``Outcome/kept(_:)``).
+    ///   - isForced: Whether to go on after an entry that cannot be removed (``Outcome/kept(_:)``).
     /// - Throws: ``Failure``. Blocks.
     static func remove(
         _ path: String,
@@ -57,8 +58,8 @@ struct TreeRemoval {
         }
     }
 
-    /// Gives a directory, or what has replaced it, another name in the directory that it is in. Nothing happens where it is
-    /// not there, or a directory above is now a link.
+    /// Gives a directory, or what has replaced it, another name in the directory that it is in. Nothing happens where
+    /// it is not there, or a directory above is now a link.
     ///
     /// - Throws: ``Failure``. Blocks.
     static func rename(_ path: String, to other: String) throws(Failure) {
@@ -92,7 +93,7 @@ struct TreeRemoval {
 
     /// The directory above.
     private enum Parent {
-        /// With what is looked for, by its name there and a zero at its end.
+        /// The open directory, and the name of the entry in it, with a zero at its end.
         case open(Int32, name: [CChar])
         case gone, misled
     }
@@ -207,7 +208,7 @@ struct TreeRemoval {
         }
     }
 
-    /// The path of what is being removed, for people.
+    /// The path of the entry that is being removed, for people.
     private var place: String {
         let names = trail.map { name in GitPath(name.dropLast().map { UInt8(bitPattern: $0) }).text }
         return ([path] + names).joined(separator: "/")

@@ -2,20 +2,20 @@ import CompanionWire
 import Glibc
 import LocalState
 
-/// What git keeps of one linked working tree in the directory of its repository, `worktrees/ID` (gitrepository-layout(5)).
-/// It is gone together with the working tree.
+/// The entry of a linked working tree in its repository: the directory `worktrees/ID`, in which git keeps the state of
+/// that working tree (gitrepository-layout(5)). It is removed together with the working tree.
 ///
-/// It is read here, not by git: its configuration, links and pipes are an agent's.
+/// The host reads it without git, because an agent can put configuration, links and pipes into it.
 struct WorktreeEntry: Sendable {
-    /// What would be lost with it.
+    /// The work in an entry, which would be lost with it.
     struct Content: Sendable {
         /// The names of objects that are written there: of references, of their logs, of what a rebase has put aside.
         var objects: Set<String> = []
-        /// What is there besides what every working tree has, such as `rebase-merge` or `modules`.
+        /// Names of files and directories that not every working tree has, such as `rebase-merge` or `modules`.
         var unfinished: [String] = []
     }
 
-    /// What says nothing about work, and what commits or the index have as well. Everything else may be work.
+    /// Files that are no sign of work, or whose content commits or the index have as well. Everything else may be work.
     private static let usual: Set<String> = [
         "AUTO_MERGE", "COMMIT_EDITMSG", "FETCH_HEAD", "HEAD", "MERGE_RR", "ORIG_HEAD", "REBASE_HEAD", "TAG_EDITMSG",
         "commondir", "config.worktree", "gitdir", "index", "info/sparse-checkout", "locked",
@@ -42,7 +42,7 @@ struct WorktreeEntry: Sendable {
         return file.dropping(suffix: "/.git").map(String.init)
     }
 
-    /// Where the `.git` of a working tree leads; nil where it is no file that git would write.
+    /// The entry that the `.git` of a working tree leads to; nil if that is no file as git writes it.
     init?(of directory: String) {
         guard let target = Self.line(of: directory + "/.git")?.dropping(prefix: "gitdir: ") else { return nil }
         guard let path = Self.resolved(target.begins(with: "/") ? String(target) : directory + "/" + target) else {
@@ -55,7 +55,7 @@ struct WorktreeEntry: Sendable {
         self.path = path
     }
 
-    /// The one of a working tree in a repository, by what it says itself.
+    /// The entry in a repository that names a working tree as its own.
     ///
     /// - Parameter common: The directory that all working trees of the repository share.
     init?(of directory: String, in common: String) {
@@ -80,8 +80,10 @@ struct WorktreeEntry: Sendable {
         return isUsed(by: now)
     }
 
-    /// - Parameter digits: Of an object's name.
-    /// - Throws: ``GitError``. Blocks.
+    /// Reads the work that is in the entry. Blocks.
+    ///
+    /// - Parameter digits: The number of hexadecimal digits in an object's name.
+    /// - Throws: ``GitError`` if a part cannot be read, or there is too much of it.
     func content(digits: Int) throws(GitError) -> Content {
         let root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
         guard root >= 0 else { throw GitError(.unreadable, "\(path) cannot be read") }
@@ -117,7 +119,10 @@ struct WorktreeEntry: Sendable {
         return String(validating: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// What is in a file; nil where it is no file, or is too large. Opening a pipe must not block.
+    /// Reads a file without blocking, even if it is a pipe.
+    ///
+    /// - Parameter limit: The most bytes that it may have.
+    /// - Returns: nil if it is no regular file, or is too large.
     static func text(of path: String, limit: Int) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }
@@ -136,7 +141,8 @@ struct WorktreeEntry: Sendable {
             self.digits = digits
         }
 
-        /// - Parameter above: The path of the directory in the entry, with a slash at its end; empty for the entry itself.
+        /// - Parameter above: The path of the directory in the entry, with a slash at its end; empty for the entry
+        ///   itself.
         /// - Returns: Whether there is anything in it.
         @discardableResult
         mutating func read(_ directory: Int32, below above: String, depth: Int) throws(GitError) -> Bool {
@@ -158,7 +164,7 @@ struct WorktreeEntry: Sendable {
             return isFilled
         }
 
-        /// - Returns: Whether there is anything in it; nil for what is gone.
+        /// - Returns: Whether there is anything in it; nil if it is gone.
         private mutating func read(
             _ entry: [CChar],
             in directory: Int32,
@@ -184,7 +190,7 @@ struct WorktreeEntry: Sendable {
             }
         }
 
-        /// What is no file says nothing about what would be lost.
+        /// Throws: an entry that is no regular file does not show whether work would be lost with it.
         private func unreadable(_ name: String) throws(GitError) -> Bool {
             throw GitError(.unreadable, "\(GitPath(name.utf8).text) in the worktree's git directory cannot be read")
         }
@@ -199,7 +205,7 @@ struct WorktreeEntry: Sendable {
         private var tooMuch: GitError { GitError(.tooMuch, "The worktree's git directory has too much in it") }
     }
 
-    /// What could be the name of an object in a text: as many hexadecimal digits, and no other beside them.
+    /// Finds texts that may be names of objects: runs of exactly so many hexadecimal digits.
     static func objects(in text: [UInt8], digits: Int) -> Set<String> {
         var found: Set<String> = []
         var start = 0

@@ -55,7 +55,7 @@ extension SignedCommandService {
         )
     }
 
-    /// - Parameter result: What the command gives.
+    /// - Parameter result: The command's result, which is stored with it.
     func createChat(
         _ chat: CompanionChat,
         result: CanonicalJSON,
@@ -172,7 +172,7 @@ extension SignedCommandService {
         }
     }
 
-    /// What a command that began no turn is answered.
+    /// The answer to a command whose turn was refused.
     private static func describingRefusal(_ error: HostError) -> HostError {
         switch error.code {
         case .requestForbidden: return .permissionDenied

@@ -3,9 +3,9 @@ import FoundationEssentials
 import GRDB
 
 extension SignedCommandService {
-    /// What is remembered of an executed command, within a transaction; nil for a new one.
+    /// The stored result of a command that was executed before, within a transaction; nil for a new one.
     ///
-    /// - Throws: `command.conflict` when the id was used for something else.
+    /// - Throws: ``HostError`` with `command.conflict` if the id was used for another command.
     static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws -> CanonicalJSON? {
         let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
         guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
@@ -30,10 +30,10 @@ extension SignedCommandService {
         guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
     }
 
-    /// The result of a command that has been noted and not come to anything yet.
+    /// The stored result of a command that has been noted, and has no result yet.
     static let pending = CanonicalJSON.null
 
-    /// Remembers a command and what it came to, within a transaction.
+    /// Stores a command and its result, within a transaction.
     static func remember(
         _ command: SignedCommand,
         digest: [UInt8],
@@ -49,7 +49,7 @@ extension SignedCommandService {
         ])
     }
 
-    /// Remembers what a noted command came to, within a transaction.
+    /// Stores the result of a command that was noted before, within a transaction.
     static func update(_ command: SignedCommand, result: CanonicalJSON, in database: Database) throws {
         try database.execute(
             sql: "UPDATE seenCommand SET result = ? WHERE commandId = ?",
@@ -60,7 +60,7 @@ extension SignedCommandService {
     /// Executes a command in one transaction, or gives its stored result.
     ///
     /// - Parameters:
-    ///   - effect: What the command does to the database; gives the result. What it throws undoes everything.
+    ///   - effect: Makes the command's changes in the database, and returns the result. An error undoes all of them.
     ///   - committed: Called after the commit, before the next transaction, unless it was a repetition.
     func once(
         _ command: SignedCommand,
@@ -82,10 +82,12 @@ extension SignedCommandService {
         }
     }
 
-    /// Notes a command before an effect outside of the database, and what it came to afterwards. After a crash in between,
-    /// its repetition has the effect once more: twice has to be no error, or the effect writes down itself what it came to.
+    /// Notes a command before an effect outside of the database, and stores its result afterwards. After a crash in
+    /// between, its repetition has the effect once more: that has to be no error, or the effect has to store the result
+    /// itself.
     ///
-    /// - Parameter effect: What it throws as a ``HostError`` is no effect: the command is forgotten.
+    /// - Parameter effect: Carries the command out. If it throws a ``HostError``, nothing was done, and the command is
+    ///   forgotten.
     func noting(
         _ command: SignedCommand,
         digest: [UInt8],
@@ -114,9 +116,9 @@ extension SignedCommandService {
         return Outcome(result: result, isReplay: false)
     }
 
-    /// Forgets a command whose effect did not come about.
+    /// Forgets a command that had no effect.
     ///
-    /// - Parameter usage: What was counted for it.
+    /// - Parameter usage: The usage that was counted for it, and is taken back.
     func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
         try await database.write { [quotas] database in
             if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }

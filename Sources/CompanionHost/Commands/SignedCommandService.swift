@@ -15,7 +15,7 @@ struct SignedCommandService: Sendable {
     /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
     static let maximumLead: TimeInterval = 60
 
-    /// What a command came to.
+    /// The result of a command, and whether it is a stored one that is given again.
     struct Outcome: Sendable {
         var result: CanonicalJSON
         var isReplay: Bool

@@ -3,8 +3,9 @@ import Crypto
 package import FoundationEssentials
 import GRDB
 
-/// What an audit row is about.
+/// The kind of event that an audit row records.
 package struct AuditKind: RawRepresentable, Sendable, Hashable {
+    /// The dotted word in the database, such as `pairing.paired`.
     package let rawValue: String
 
     package init(rawValue: String) {
@@ -19,7 +20,7 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let revoked = AuditKind(rawValue: "device.revoked")
     package static let sessionRemoved = AuditKind(rawValue: "session.removed")
     package static let questionDecided = AuditKind(rawValue: "question.decided")
-    /// An agent of the host asked for what is the owner's alone.
+    /// An agent of the host asked for something that only the owner may do.
     package static let agentRefused = AuditKind(rawValue: "agent.refused")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
@@ -29,9 +30,11 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
 
 /// A row of the audit.
 package struct AuditRow: Codable, Sendable, Hashable {
-    /// From 1, without gaps.
+    /// The row's number: from 1, without gaps.
     package var number: Int
+    /// The time of the event.
     package var at: Date
+    /// The raw value of an ``AuditKind``; a string, so that those of other versions can be shown.
     package var kind: String
     /// The device's id, where one is concerned.
     package var device: String?
@@ -39,21 +42,24 @@ package struct AuditRow: Codable, Sendable, Hashable {
     package var detail: JSONValue
 }
 
-/// Whether the audit is what was written.
+/// The result of a check of the audit.
 package struct AuditVerdict: Codable, Sendable, Hashable {
+    /// The number of intact rows: all of them, or those before the first that is not.
     package var rows: Int
     /// The first row that was changed, is missing or does not follow the one before; nil for an intact audit.
     package var brokenAt: Int?
+    /// Whether every row is as it was written.
     package var isIntact: Bool { brokenAt == nil }
 }
 
 /// The append-only audit: each row carries the hash of the one before (companion-v2, Log).
 ///
-/// The chain shows accidents and clumsy hands. Someone who may write the file can write a whole new chain.
+/// The chain reveals accidents and clumsy changes. It does not protect from someone who may write the file: they can
+/// write a whole new chain.
 package struct AuditLog: Sendable {
     let database: HostDatabase
 
-    /// Adds a row, within the transaction of what it is about.
+    /// Adds a row, within the transaction of the event that it records.
     static func append(
         _ kind: AuditKind,
         device: String?,
@@ -75,7 +81,10 @@ package struct AuditLog: Sendable {
         )
     }
 
-    /// The newest rows, the oldest of them first.
+    /// Returns the newest rows, the oldest of them first.
+    ///
+    /// - Parameter limit: The most rows. Default: 1000.
+    /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func rows(limit: Int = 1000) async throws(CompanionHostError) -> [AuditRow] {
         try await database.read { database in
             try Row.fetchAll(
@@ -95,6 +104,8 @@ package struct AuditLog: Sendable {
     }
 
     /// Checks every row against the one before it, and the last one against the highest number ever given.
+    ///
+    /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func verify() async throws(CompanionHostError) -> AuditVerdict {
         try await database.read { database in
             let rows = try Row.fetchCursor(

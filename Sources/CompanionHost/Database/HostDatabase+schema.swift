@@ -135,7 +135,7 @@ extension HostDatabase {
         ) WITHOUT ROWID;
         """
 
-    /// What agents keep over restarts, what they have asked, the owner's rules for that, and what they have changed.
+    /// Agents' sessions, their questions, the owner's rules for those, and the working trees that agents change.
     private static let agents = """
         -- `mode`: how freely the agent works in the session, as it said last.
         CREATE TABLE agentSession (

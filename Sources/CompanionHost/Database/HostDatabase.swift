@@ -121,8 +121,8 @@ final class HostDatabase: Sendable {
         }
     }
 
-    /// Reads outside of a transaction: each statement sees the database as it is when it begins. A short read takes less
-    /// than half as many statements so.
+    /// Reads outside of a transaction: each statement sees the database as it is when it begins. A short read takes
+    /// less than half as many statements so.
     func readEach<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CompanionHostError) -> Value {
@@ -141,7 +141,7 @@ final class HostDatabase: Sendable {
         CompanionHostError(.databaseUnavailable, "The host's database cannot be read.", underlying: error)
     }
 
-    /// Reads like ``read(_:)``, and throws what its body throws as it is.
+    /// Reads like ``read(_:)``, but passes on the errors of the body unchanged.
     func readChecked<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             return try await read(body)
@@ -186,7 +186,7 @@ final class HostDatabase: Sendable {
         }
     }
 
-    /// Runs a transaction like ``write(_:committed:)``, and throws what its body throws as it is.
+    /// Runs a transaction like ``write(_:committed:)``, but passes on the errors of the body unchanged.
     func writeChecked<Value: Sendable>(
         durably: Bool = false,
         _ body: @escaping @Sendable (Database) throws -> Value,

@@ -4,9 +4,10 @@ import Glibc
 import Logging
 import NIOConcurrencyHelpers
 
-/// Notes in the audit that an agent, or a process of this machine that may be one, asked for what only the owner may do.
+/// Notes in the audit that an agent, or a process of this machine that may be one, asked for something that only the
+/// owner may do.
 struct AgentRefusals: Sendable {
-    /// Rows of one command at once, and seconds after which there may be one more.
+    /// Audit rows that one command may get at once, and the seconds after which it may get one more.
     static let burst = 20
     static let interval: TimeInterval = 10
 
@@ -26,7 +27,7 @@ struct AgentRefusals: Sendable {
     /// - Parameters:
     ///   - command: A command of the admin socket, a signed command, or a request.
     ///   - process: nil where it is not known.
-    ///   - address: Where the request came from; nil for the admin socket.
+    ///   - address: The address that the request came from; nil for the admin socket.
     func record(_ command: String, process: pid_t?, address: String?) async {
         logger.notice(
             "agent",
@@ -58,8 +59,10 @@ struct AgentRefusals: Sendable {
 }
 
 extension HostErrorText {
+    /// The answer to an agent that asks for something that only the owner may do.
     package static let agentRefused =
         "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
+    /// The answer to a request for which the host cannot tell whether an agent sent it.
     package static let processUnknown =
         "The host cannot tell which program of this machine asks for this, and it may be its agent. "
         + "Run `pairtool host` commands in a terminal that the agent did not start, or use a device on another machine."

@@ -4,7 +4,7 @@ import GRDB
 import NIOConcurrencyHelpers
 
 extension CompanionDeviceStore {
-    /// What else belongs to the same transaction.
+    /// Further changes in the same transaction.
     typealias Extra = @Sendable (Database) throws -> Void
 
     /// Stores a device of v1 and connects it in place of the connected one, which stays listed.
@@ -85,8 +85,8 @@ extension CompanionDeviceStore {
         }
     }
 
-    /// Takes a device's access away in memory: it lasts as long as this process, whatever becomes of
-    /// ``storeRevocation(of:also:)``.
+    /// Takes a device's access away in memory. That lasts as long as this process, even if
+    /// ``storeRevocation(of:also:)`` fails.
     ///
     /// - Returns: The device, where it was the connected one of v1.
     func endAccess(of id: String) -> CompanionDevice? {
@@ -126,7 +126,7 @@ extension CompanionDeviceStore {
         }
     }
 
-    /// Takes away in memory what a device may do and is not among some permissions.
+    /// Takes away, in memory, all permissions of a device but some.
     func withdraw(allBut permissions: [CompanionPermission], of id: String) {
         state.withLockedValue { state in
             guard let device = state.known[id], !device.isRevoked else { return }
@@ -134,7 +134,7 @@ extension CompanionDeviceStore {
         }
     }
 
-    /// Changes what a device may do.
+    /// Replaces the permissions of a device.
     ///
     /// - Returns: Whether there is such a device.
     func setPermissions(

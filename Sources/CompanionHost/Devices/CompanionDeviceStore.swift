@@ -5,18 +5,20 @@ import NIOConcurrencyHelpers
 
 /// The paired devices, and which one of v1 is connected from where. Survives a restart.
 ///
-/// All of it is in memory too, changed on the database's writer right after each commit: who asks for it there sees
-/// what the transactions before have done. What takes access away is in memory first, and stays there when the database
-/// does not take it.
+/// All of it is in memory too. That copy is changed on the database's writer right after each commit, so code on the
+/// writer sees the results of all earlier transactions. When access is taken away, memory is changed first, and stays
+/// so even if the database cannot store it.
 package final class CompanionDeviceStore: Sendable {
     /// The connected device of v1 and the only address that it is served to.
     package struct Connection: Sendable, Hashable {
+        /// The device, and when it was connected.
         package var device: ConnectedCompanionDevice
+        /// The address that it paired from.
         package var address: IPAddress
         package var pairedAt: Date
     }
 
-    /// Between two times that a device's `lastSeenAt` is written.
+    /// Seconds between two writes of a device's `lastSeenAt`.
     static let writeInterval: TimeInterval = 5
 
     struct State {

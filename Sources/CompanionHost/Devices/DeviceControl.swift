@@ -3,8 +3,8 @@ import FoundationEssentials
 import Logging
 import ServiceLifecycle
 
-/// Changes what paired devices may do. Sessions, streams and turns that are no longer allowed end at once
-/// (companion-v2, Revocation).
+/// Changes the permissions and the access of paired devices. Sessions, streams and turns that are no longer allowed end
+/// at once (companion-v2, Revocation).
 ///
 /// Taking access away takes effect before it is stored. When it cannot be stored it stays in effect while this process
 /// runs: a full disk lets no device stay.
@@ -23,8 +23,8 @@ package struct DeviceControl: Sendable {
 
     /// Takes a device's access away for good; it can only come back by a new pairing.
     ///
-    /// - Parameter origin: Who did it, for the audit: `host`, the device's own id, or the address of somebody who
-    ///   speaks v1.
+    /// - Parameter origin: The one who revoked it, for the audit: `host`, the device's own id, or the address of a
+    ///   client of v1.
     /// - Returns: Whether there was such a device.
     /// - Throws: ``HostError`` with `host.storage_failed`: the device is out, and a restart would let it in.
     @discardableResult
@@ -85,7 +85,7 @@ package struct DeviceControl: Sendable {
         }
     }
 
-    /// Ends what a device has: its sessions' streams and sockets, and the turns that it may not have any more.
+    /// Ends the streams and sockets of a device's sessions, and the turns that it may not have any more.
     private func cutOff(_ id: String) {
         revocations.end(id)
         endTurns()
@@ -124,11 +124,11 @@ package struct DeviceControl: Sendable {
         events.send(.disconnected(device))
     }
 
-    /// Changes what a device may do, from the next request on; turns that it may not have any more end.
+    /// Replaces the permissions of a device, from its next request on. Turns that it may not have any more end.
     ///
     /// - Returns: Whether there is such a device.
-    /// - Throws: ``HostError`` with `host.storage_failed`: what was taken away is gone until a restart, and
-    ///   nothing was added.
+    /// - Throws: ``HostError`` with `host.storage_failed`: permissions that were removed stay so until a restart, and
+    ///   none were added.
     package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
         let start = ContinuousClock.now
         let now = clock.now()

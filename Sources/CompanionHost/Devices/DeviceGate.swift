@@ -7,7 +7,7 @@ import NIOConcurrencyHelpers
 
 /// Authenticates devices of v2: by sessions, and by the signatures that open new ones (companion-v2, Sessions).
 struct DeviceGate: Sendable {
-    /// How old a request for a session may be, and how far ahead of the host's clock it may be.
+    /// Seconds that a request for a session may be old, and that it may be ahead of the host's clock.
     static let maximumAge: TimeInterval = 300
     static let maximumLead: TimeInterval = 60
     /// Sessions that a device may open at once, and seconds after which it may open one more.
@@ -185,7 +185,7 @@ struct DeviceGate: Sendable {
 
 }
 
-/// Nonces that were used, kept until what they came with is too old anyway.
+/// Nonces that were used. They are kept until the message that they came with is too old anyway.
 enum SeenNonces {
     /// Notes a nonce, within a transaction.
     ///
@@ -205,7 +205,8 @@ enum SeenNonces {
         return try Bool.fetchOne(statement, arguments: [device, nonce]) ?? false
     }
 
-    /// Removes what can no longer be used. A minute is left for clocks that differ.
+    /// Removes the nonces of messages that are too old to be repeated, and the results of commands that are. A minute
+    /// is left for clocks that differ.
     static func prune(now: Date, in database: Database) throws {
         let time = CompanionTimestamp.string(from: now.addingTimeInterval(-60))
         try database.execute(sql: "DELETE FROM seenNonce WHERE expiresAt < ?", arguments: [time])

@@ -12,6 +12,7 @@ package struct DeviceQuota: Sendable, Hashable {
         self.bytes = bytes
     }
 
+    /// The default limits.
     package static let usual = DeviceQuota()
     /// No limits.
     package static let unlimited = DeviceQuota(chats: nil, bytes: nil)
@@ -41,7 +42,7 @@ package struct DeviceQuota: Sendable, Hashable {
     }
 }
 
-/// What a device has had the host store.
+/// The amount that a device has had the host store.
 struct DeviceUsage: Sendable, Hashable {
     var chats = 0
     var bytes = 0

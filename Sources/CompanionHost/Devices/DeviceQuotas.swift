@@ -4,7 +4,7 @@ import GRDB
 import Logging
 import NIOConcurrencyHelpers
 
-/// Counts in the database what each device has stored, and refuses what is too much.
+/// Counts in the database how much each device has stored, and refuses more than its quota.
 final class DeviceQuotas: Sendable {
     /// The hours that the limits are about, the present one included.
     static let hours = 24
@@ -32,7 +32,7 @@ final class DeviceQuotas: Sendable {
         self.device = device
     }
 
-    /// Counts what a device is about to have stored, within the transaction that stores it.
+    /// Counts an amount that a device is about to have stored, within the transaction that stores it.
     ///
     /// - Throws: ``HostError`` with `quota.exceeded`.
     func charge(_ usage: DeviceUsage, to id: String, in database: Database) throws {
@@ -53,15 +53,15 @@ final class DeviceQuotas: Sendable {
         try Self.add(usage, of: id, hour: hour, in: database)
     }
 
-    /// Takes back what was not stored after all, within a transaction.
+    /// Takes back an amount that was not stored after all, within a transaction.
     func refund(_ usage: DeviceUsage, to id: String, in database: Database) throws {
         let back = DeviceUsage(chats: -usage.chats, bytes: -usage.bytes)
         try Self.add(back, of: id, hour: Self.hour(clock.now()), in: database)
     }
 
-    /// Counts what a device is about to have stored, and takes it back where the body refuses it.
+    /// Counts an amount that a device is about to have stored, and takes it back if the body throws a refusal.
     ///
-    /// - Throws: ``HostError`` with `quota.exceeded`, and what the body throws.
+    /// - Throws: ``HostError`` with `quota.exceeded`, and the errors of the body.
     func charging<Value>(
         _ usage: DeviceUsage,
         to device: String,
@@ -77,7 +77,8 @@ final class DeviceQuotas: Sendable {
         }
     }
 
-    /// Counts what a device has had stored, within a transaction, however much that is: an answer is not thrown away.
+    /// Counts an amount that a device has had stored, within a transaction. There is no limit: an answer is not thrown
+    /// away.
     static func add(_ usage: DeviceUsage, of id: String, at now: Date, in database: Database) throws {
         try add(usage, of: id, hour: hour(now), in: database)
     }

@@ -5,18 +5,17 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Finds which user of this machine is at the other end of a connection from this machine, whose addresses all users
-/// share.
+/// Finds the user behind a connection from this machine: all users of the machine share its addresses.
 final class LocalPeers: Sendable {
-    /// What is known of a connection.
+    /// The findings about the peer of a connection: whether it is on this machine, and its user id, once that is known.
     private struct Peer {
         var isHere: Bool
         var user: UInt32?
     }
 
-    /// What was found out, until the connection is closed.
+    /// The peers of open connections.
     private let known = NIOLockedValueBox<[ObjectIdentifier: Peer]>([:])
-    /// Who paired the device of version 1 that is connected; gone when the host ends.
+    /// The connected device of v1, and the id of the user who paired it; nil after a restart of the host.
     private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
 
     /// Whether the other end is on this machine: over the loopback interface, or from another of its addresses.
@@ -59,7 +58,8 @@ final class LocalPeers: Sendable {
 
     /// Which process is at the other end now, as far as agents are concerned.
     ///
-    /// - Parameter peer: The address of the other end when the request came; nil where the connection had ended by then.
+    /// - Parameter peer: The address of the other end when the request came; nil where the connection had ended by
+    ///   then.
     func origin(of peer: IPAddress?, _ channel: any Channel) async -> PeerOrigin {
         guard let peer else { return .unknown }
         guard let isHere = Self.isHere(peer) else { return .unknown }
@@ -77,7 +77,7 @@ final class LocalPeers: Sendable {
         return user == 0 || user == geteuid()
     }
 
-    /// Notes who has just paired a device.
+    /// Notes the user who has just paired a device.
     func notePairing(of device: String, _ channel: any Channel) async {
         let user = await user(of: channel)
         paired.withLockedValue { $0 = user.map { (device, $0) } }

@@ -9,29 +9,34 @@ package struct PairedDevice: Sendable, Hashable, Identifiable {
     package var name: String
     /// As the device sent it. v2: standard base64 of the 32 bytes of an Ed25519 key.
     package var publicKey: String
-    /// What it may do besides reading; nil for a device of before permissions, which may do all that v1 can.
+    /// The actions that it may take besides reading; nil for a device that paired before there were permissions, which
+    /// may do all that v1 can.
     package var permissions: [CompanionPermission]?
-    /// When its time is over; nil without end.
+    /// When its access ends; nil if it has no time limit.
     package var expiresAt: Date?
     /// 1 or 2: the protocol that it paired with.
     package var protocolVersion: Int
     package var pairedAt: Date
+    /// When it last made a request; stored every five seconds at most.
     package var lastSeenAt: Date
+    /// Whether its access was taken away. It is kept, so that it can be told why it is refused.
     package var isRevoked = false
 
     /// The name that a device without one gets, as on deployed hosts.
     static let nameless = "iPhone"
 
-    /// What it may do besides reading.
+    /// The actions that it may take besides reading, also for a device that paired before there were permissions.
     package var granted: [CompanionPermission] { permissions ?? CompanionPermission.beforePermissions }
 
+    /// Whether it has a permission. That it is revoked or its time is over is not looked at: see ``isActive(at:)``.
     package func may(_ permission: CompanionPermission) -> Bool { granted.contains(permission) }
 
+    /// Whether it is neither revoked nor past the end of its time.
     package func isActive(at now: Date) -> Bool {
         !isRevoked && expiresAt.map { $0 > now } ?? true
     }
 
-    /// As the protocol lists it.
+    /// The device in the form in which the protocol lists it.
     package var companionDevice: CompanionDevice {
         CompanionDevice(id: id, name: name, pairedAt: pairedAt, lastSeenAt: lastSeenAt)
     }
@@ -53,7 +58,7 @@ extension PairedDevice {
         isRevoked = (row[8] as String?) != nil
     }
 
-    /// Stores the device in place of what was known of it.
+    /// Stores the device in place of an earlier record of it.
     func store(in database: Database) throws {
         try database.execute(
             sql: "INSERT INTO device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL) "

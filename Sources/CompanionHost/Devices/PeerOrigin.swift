@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a request comes from, as far as agents of a host are concerned.
+/// The origin of a request: whether an agent of a host on this machine may have sent it.
 enum PeerOrigin: Sendable, Hashable {
     /// From another machine.
     case elsewhere
@@ -11,7 +11,7 @@ enum PeerOrigin: Sendable, Hashable {
     /// From this machine; it cannot be told from which process.
     case unknown
 
-    /// Finds who has the client's end of a connection from this machine now. Blocks.
+    /// Finds the process that has the client's end of a connection from this machine now. Blocks.
     ///
     /// A program that is being started, an agent's too, has the connections of the one that starts it for a moment. So
     /// only what several looks in a row say counts against the client.
@@ -61,7 +61,8 @@ enum PeerOrigin: Sendable, Hashable {
         self = isHiddenOwner && !isHiddenAgent ? .owner : .unknown
     }
 
-    /// Whether the mark of agents' processes begins at a process: it is another host of the same user then, and no agent.
+    /// Whether the mark of agents' processes begins at a process: it is another host of the same user then, and no
+    /// agent.
     private static func isOtherHost(_ process: ProcessTable.Entry) -> Bool {
         process.parent != getpid() && !InheritedMark.isOn(process.parent)
     }

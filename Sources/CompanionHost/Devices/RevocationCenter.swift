@@ -1,13 +1,13 @@
 package import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// Why what a device has begun is not served any more.
+/// The reason for which a device's streams and turns are not served any more.
 package enum AccessEnd: Sendable, Hashable {
     /// The device was revoked or disconnected, or has paired again.
     case ended
     /// The time that the device was let in for is over.
     case deviceExpired
-    /// The session is over. The device may have another, and what it has set going goes on.
+    /// The session is over. The device may have another, and its turns go on.
     case sessionOver
 }
 

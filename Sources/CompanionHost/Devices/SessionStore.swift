@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 final class SessionStore: Sendable {
     /// How long a session lasts: 24 hours.
     static let lifetime: TimeInterval = 86_400
-    /// Sessions that a device may have; the one that ends first makes place.
+    /// Sessions that a device may have; the one that ends first is removed for a new one.
     static let perDevice = 16
 
     /// A new session: its token leaves the host once.

@@ -3,9 +3,9 @@ import LocalState
 
 /// The processes of this machine that have a socket, as `/proc/PID/fd` shows them (proc_pid_fd(5)).
 struct SocketHolders: Sendable {
-    /// Those that have it.
+    /// The processes that have the socket.
     private(set) var known: [ProcessTable.Entry] = []
-    /// Those that show nobody what they have, as pairtool's own processes do. One of them may have it.
+    /// The processes that do not show their open files, as pairtool's own do not. One of them may have the socket.
     private(set) var hidden: [ProcessTable.Entry] = []
 
     /// Looks at all processes. Blocks.
@@ -25,7 +25,7 @@ struct SocketHolders: Sendable {
         FileStatus("/proc/\(process.id)")?.owner
     }
 
-    /// Whether a process has what a link of this name stands for; nil where it does not show that.
+    /// Whether a process has an open file of this name; nil if it does not show its files.
     private static func has(_ process: pid_t, _ name: [CChar]) -> Bool? {
         guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT ? false : nil }
         defer { closedir(directory) }

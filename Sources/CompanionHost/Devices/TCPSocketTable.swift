@@ -2,7 +2,7 @@ import CLinux
 import CompanionWire
 import Glibc
 
-/// What `/proc/net/tcp` and `/proc/net/tcp6` say about sockets of this machine (proc_pid_net(5)).
+/// The TCP sockets of this machine, as `/proc/net/tcp` and `/proc/net/tcp6` list them (proc_pid_net(5)).
 struct TCPSocketTable: Sendable {
     /// An end of a connection. IPv4 inside IPv6 counts as IPv4.
     struct Place: Sendable, Hashable {

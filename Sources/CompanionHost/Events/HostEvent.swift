@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// Why a pairing challenge ended.
+/// The reason for which a pairing challenge ended.
 package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConvertible {
     case expired
     /// A device paired with it.
@@ -13,7 +13,7 @@ package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConver
     package var description: String { rawValue }
 }
 
-/// What happens at a host, for the user interface.
+/// An event at a host, for its user interface.
 package enum HostEvent: Sendable, Hashable {
     /// The host answers on these ports: plain HTTP, and HTTPS.
     case listening(port: Int, tlsPort: Int)
@@ -29,7 +29,7 @@ package enum HostEvent: Sendable, Hashable {
     /// A paired device has a session from now on.
     case connected(CompanionDevice, address: String)
     case disconnected(CompanionDevice)
-    /// What a device may do has changed; the names of its permissions.
+    /// The permissions of a device have changed; `permissions` are the names of those that it has now.
     case permissionsChanged(id: String, permissions: [String])
     /// A device was removed from the list of paired devices.
     case revoked(id: String)
@@ -37,14 +37,14 @@ package enum HostEvent: Sendable, Hashable {
     case projectCreated(CompanionProject, device: String)
     /// A device made a chat; `device` is its id.
     case chatCreated(CompanionChat, device: String)
-    /// A device may have nothing more stored for now; `what` says of which there was too much.
+    /// A device has reached a limit of its quota; `what` names the limit, for people.
     case quotaReached(CompanionDevice, what: String)
     case turnStarted(TurnStart)
     /// The chat's agent works in another mode, or in the first that is known.
     case modeChanged(chatID: String, projectID: String, mode: AgentMode)
     case turnFinished(chatID: String, turnID: String, state: TurnState)
-    /// Something about the agent: what happened, and the way out; what it wrote to standard error last; the file with
-    /// all of that.
+    /// A message about the agent for the owner (``AgentReport``): what happened and how to fix it, the last lines of
+    /// its standard error, and the file with all of it.
     case agent(message: String, lines: [String], log: String?)
     /// The agent waits for an answer.
     case questionAsked(Approval)
@@ -76,13 +76,15 @@ package enum TurnState: String, Codable, Sendable, Hashable {
 
 /// A turn that an agent begins to answer.
 package struct TurnStart: Sendable, Hashable {
+    /// The id of the chat that gets the answer.
     package var chatID: String
-    /// The chat's; nil if it could not be read.
+    /// The title of the chat; nil if it could not be read.
     package var title: String?
+    /// The id by which the turn can be read and cancelled.
     package var turnID: String
     /// The id of the device that asks.
     package var device: String
-    /// What the chat's agent said last of how it works; nil where that is not known.
+    /// The mode that the chat's agent reported last; nil if it has reported none.
     package var mode: AgentMode?
 
     package init(chatID: String, title: String?, turnID: String, device: String, mode: AgentMode?) {

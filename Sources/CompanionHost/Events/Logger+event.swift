@@ -2,14 +2,14 @@ import CompanionWire
 import Logging
 
 extension Logger.Metadata {
-    /// What the log says of an event (companion-v2, Log): never prompts, answers, codes, tokens or keys.
+    /// The fields of a log line about an event (companion-v2, Log): never prompts, answers, codes, tokens or keys.
     ///
     /// - Parameters:
     ///   - category: `pairing`, `auth`, `command` or `host`.
     ///   - code: The stable code of an error.
     ///   - latency: How long it took; written in milliseconds.
     ///   - device: The device's id.
-    ///   - more: What else there is to say of it.
+    ///   - more: Further fields.
     static func event(
         _ category: String,
         outcome: String,
@@ -30,11 +30,11 @@ extension Logger.Metadata {
         return metadata
     }
 
-    /// What the log says when the host itself could not do something.
+    /// The fields of a log line about a failure of the host itself.
     ///
     /// - Parameters:
-    ///   - reason: The error. It holds no text of people.
-    ///   - more: What else there is to say of it.
+    ///   - reason: The error. It has no text that people wrote.
+    ///   - more: Further fields.
     static func failure(
         _ reason: any Error,
         code: CompanionErrorCode? = .internal,

@@ -2,7 +2,8 @@ import CompanionWire
 import Glibc
 import LocalState
 
-/// Where git keeps what belongs to a working tree. It is found without git, and opens nothing that could block.
+/// The directories in which git keeps the data of a working tree. They are found without git, and without opening
+/// anything that could block.
 struct GitDirectory: Sendable, Hashable {
     /// The top directory of the working tree: absolute, symbolic links resolved.
     let root: String
@@ -95,7 +96,7 @@ enum GitFile {
 
     /// Reads files of a repository. A file system that an agent has mounted may never answer.
     ///
-    /// - Throws: ``GitProgram/Failure`` after ``GitRepository/time``, `CancellationError`, what the body throws.
+    /// - Throws: ``GitProgram/Failure`` after ``GitRepository/time``, `CancellationError`, and the errors of the body.
     static func reading<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         let result = try await abandoning(after: GitRepository.time) { try await BlockingCall.run(body) }
         if let result { return result }

@@ -3,7 +3,7 @@ import Glibc
 import LocalState
 import NIOConcurrencyHelpers
 
-/// Finds what makes git wait for ever: pipes and devices in the place of files that it opens.
+/// Finds entries that make git wait for ever: pipes and devices in the place of files that it opens.
 ///
 /// An agent can make one at any time. Git opens such files in every directory, so they are only looked for once it has
 /// not answered for a moment.
@@ -13,14 +13,16 @@ enum GitObstacle {
     /// The files of a working tree that git opens without having been asked to.
     private static let names = [".gitignore", ".gitattributes", ".gitmodules"]
 
-    /// What is in git's way at the top of a working tree; nil for nothing. Blocks.
+    /// Returns the path of an entry at the top of a working tree that makes git wait for ever; nil if there is none.
+    /// Blocks.
     static func atTop(of root: String) -> String? {
         names.map { root + "/" + $0 }.first { path in
             FileStatus(path, followingLinks: false).map { isObstacle($0.kind) } ?? false
         }
     }
 
-    /// What is in git's way in a working tree or its git directory; nil for nothing, and in a cancelled task.
+    /// Returns the path of an entry in a working tree or its git directory that makes git wait for ever; nil if there
+    /// is none, if it takes longer than a minute to find one, and in a cancelled task.
     static func find(in root: String) async -> String? {
         let isStopped = NIOLockedValueBox(false)
         return await withTaskCancellationHandler {

@@ -20,7 +20,7 @@ enum GitProgram {
             (self.status, self.output, self.isCut, self.error) = (status, output, isCut, error)
         }
 
-        /// What git answers that refuses a repository.
+        /// The result of a git that refuses a repository: status 128, and its message.
         init(refusal: String) {
             self.init(status: .exited(128), output: [], isCut: false, error: refusal)
         }
@@ -30,23 +30,25 @@ enum GitProgram {
         var lines: [Substring] { String(decoding: output, as: UTF8.self).parts("\n") }
     }
 
-    /// What git did not do.
+    /// An error of a run that came to no result: git is not installed, or took too long.
     struct Failure: Error, Sendable {
         enum Reason: Sendable { case notInstalled, tooSlow }
         var reason: Reason
     }
 
-    /// What git would do otherwise without having been configured.
+    /// Settings for every run, in place of git's own defaults.
     private static let settings = [
         "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.quotePath=false", "core.splitIndex=false",
         "safe.bareRepository=explicit", "protocol.allow=never", "gc.auto=0", "maintenance.auto=false",
         "core.bigFileThreshold=16m",
     ]
 
+    /// Runs git, and returns its status and output.
+    ///
     /// - Parameters:
     ///   - arguments: Without the program's name. Paths are bytes.
     ///   - directory: The top directory of a working tree, unless the environment has a `GIT_DIR`.
-    ///   - environment: In addition to what every run has. A `GIT_DIR` in it is one of the host's own.
+    ///   - environment: Variables besides those of every run. A `GIT_DIR` in it is one of the host's own.
     ///   - limit: Bytes of output that are kept.
     ///   - readsOwnersSettings: Whether the owner's own configuration is read.
     /// - Returns: A failure also where git is not run, because it would refuse the repository or wait in it for ever.
@@ -93,7 +95,7 @@ enum GitProgram {
         return result
     }
 
-    /// Runs git, and looks for what it waits for once it has not answered for a moment.
+    /// Runs git. If it does not answer for a moment, looks for an entry that it may wait for (``GitObstacle``).
     private static func watching(
         _ directory: String,
         _ launch: @escaping @Sendable () async throws -> Result

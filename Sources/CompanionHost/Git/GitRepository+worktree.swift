@@ -17,7 +17,7 @@ extension GitRepository {
     /// Adds a working tree without files, on a new branch that begins at this commit.
     ///
     /// `git worktree add` would read the repository's configuration, and run what it names, in the working tree that it
-    /// makes. What it writes is in gitrepository-layout(5). A sparse one has the same shape.
+    /// makes. The files that it writes are described in gitrepository-layout(5). A sparse one has the same shape.
     ///
     /// - Parameter path: Its top directory, which does not exist yet.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`. Nothing of it is left then.

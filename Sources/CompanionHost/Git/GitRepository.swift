@@ -2,7 +2,7 @@ import CompanionWire
 import Glibc
 import LocalState
 
-/// A repository's working tree, and where git keeps what belongs to it.
+/// A repository's working tree, and the directories in which git keeps its data.
 struct GitRepository: Sendable, Hashable {
     /// The top directory of the working tree: absolute, symbolic links resolved.
     var root: String
@@ -20,7 +20,7 @@ struct GitRepository: Sendable, Hashable {
     var isCone: Bool
     /// Whether objects may be missing.
     var isPartial: Bool
-    /// What `HEAD` is; nil in a repository without commits.
+    /// The name of the commit that `HEAD` leads to; nil in a repository without commits.
     var commit: String?
     /// Its branch; nil for a detached `HEAD`.
     var branch: String?
@@ -117,7 +117,7 @@ struct GitRepository: Sendable, Hashable {
         folder.isEmpty ? root : root + "/" + folder
     }
 
-    /// Whether what is checked out has the folder.
+    /// Whether the commit that is checked out has the folder.
     func hasFolder() async throws -> Bool {
         guard !folder.isEmpty, let commit else { return folder.isEmpty }
         let type = try await GitProgram.run(["cat-file", "-t", "\(commit):\(folder)"], in: root, within: Self.time)
@@ -163,25 +163,25 @@ struct GitRepository: Sendable, Hashable {
     }
 }
 
-/// Why git gave no answer.
+/// The reason for which git gave no answer about a repository.
 struct GitError: Error, Sendable {
     enum Code: Sendable { case unreadable, tooMuch, changing }
     var code: Code
-    /// What happened, for people.
+    /// A message for people: what went wrong.
     var message: String
 
     init(_ code: Code, _ message: String) {
         (self.code, self.message) = (code, message)
     }
 
-    /// What helps where a partial clone lacks objects: the host fetches none, because the transport and the password
-    /// helper are the repository's.
+    /// The advice for a partial clone that lacks objects. The host fetches none itself, because the transport and the
+    /// password helper are the repository's.
     static func partial(_ root: String) -> String {
         "This is a partial clone, and the host fetches nothing. To let git fetch the files of the commit: "
             + "git -C \(GitPath(root.utf8).shellWord) archive HEAD >/dev/null"
     }
 
-    /// What an error means for people; nil for one that is not about git.
+    /// Returns the message of an error for people; nil for one that is not about git.
     static func text(of error: any Error) -> String? {
         switch error {
         case let error as GitError: error.message

@@ -2,12 +2,13 @@ import CompanionWire
 import NIOConcurrencyHelpers
 import Subprocess
 
-/// What a repository's configuration says of its format and shape. Nothing else of it reaches a git of the host's.
+/// The settings of a repository that describe its format and shape. No other setting reaches the git that the host
+/// runs.
 ///
-/// The host reads the file, and git takes it apart from its standard input, without what it includes: it is text there,
-/// and names no program that could run.
+/// The host reads the file, and git parses it from its standard input, without the files that it includes. There it is
+/// mere text, and names no program that could run.
 struct GitSettings: Sendable, Hashable {
-    /// Of the objects' names: `sha1` or `sha256`.
+    /// The hash that names objects: `sha1` or `sha256`.
     var format = "sha1"
     /// How references are stored: `files` or `reftable`.
     var references = "files"

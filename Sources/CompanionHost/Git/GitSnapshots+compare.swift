@@ -47,7 +47,7 @@ extension GitSnapshots {
         return try await run(Self.compare(["-z", "--raw"], base, new, findsRenames: false))
     }
 
-    /// How many files are different in two snapshots of a working tree.
+    /// Counts the files that differ between two snapshots of a working tree.
     func count(from old: GitSnapshot, to new: GitSnapshot) async throws -> Int {
         let result = try await compareTrees(old.tree, new, counting: [], borrowing: [old.objects])
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
@@ -72,7 +72,7 @@ extension GitSnapshots {
         return changes
     }
 
-    /// The difference as people read it.
+    /// Returns the difference as a text for people, in git's format.
     ///
     /// - Parameter changes: Those that are wanted; nil wants all.
     func difference(
@@ -97,8 +97,8 @@ extension GitSnapshots {
         return (String(decoding: Self.withoutLeftOut(bytes), as: UTF8.self), result.isCut)
     }
 
-    /// A difference without the files that were left out, also without what they were before or are now. Names that
-    /// are not UTF-8 are in quotes.
+    /// Removes from a difference the files that were left out, in the old tree or in the new one. Names that are not
+    /// UTF-8 are in quotes.
     private static func withoutLeftOut(_ difference: ArraySlice<UInt8>) -> [UInt8] {
         func marks(_ mark: String) -> [[UInt8]] { ["+", "-"].map { Array("\($0)Subproject commit \(mark)".utf8) } }
         let (leftOut, repositories) = (marks(leftOutMark), marks(repositoryMark))

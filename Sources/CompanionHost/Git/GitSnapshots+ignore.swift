@@ -46,7 +46,7 @@ extension GitSnapshots {
         )
     }
 
-    /// Fills the index with the commit. What it knows of files that are as before stays.
+    /// Fills the index with the commit. Its knowledge of unchanged files is kept.
     func readCommit(_ repository: GitRepository, _ home: String) async throws {
         unlink(home + "/commit")
         let seed = repository.commit.map { ["read-tree", "-m", $0] } ?? ["read-tree", "--empty"]
@@ -69,7 +69,7 @@ extension GitSnapshots {
         guard marked.isSuccess else { throw GitError(.unreadable, "Git cannot note the folder: \(marked.error)") }
     }
 
-    /// What is noted of the commit that the index was filled with, and of the folder that is looked at.
+    /// The note about the index: the commit that it was filled with, and the folder that is looked at.
     static func note(of repository: GitRepository) -> Data {
         Data(((repository.commit ?? "none") + (repository.folder.isEmpty ? "" : "\n" + repository.folder)).utf8)
     }
@@ -111,8 +111,9 @@ extension GitSnapshots {
         return listed.output.split(separator: 0).flatMap { Array("? ".utf8) + $0 + [0] }
     }
 
-    /// The files below the folder that are not in a snapshot because git ignores them, and would not by the `.gitignore`
-    /// files of a commit alone: an agent can write such files and the owner's lists, and must not hide work with them.
+    /// The files below the folder that are not in a snapshot because git ignores them, and would not by the
+    /// `.gitignore` files of a commit alone: an agent can write such files and the owner's lists, and must not hide
+    /// work with them.
     ///
     /// - Parameters:
     ///   - now: A snapshot of just now that is not kept. Its index is of no use after this.

@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 /// tells them apart with a filter, which is a program that the repository names. The host runs none, and compares the
 /// content with the pointer itself.
 extension GitSnapshots {
-    /// The changed files whose content is what the pointer in the commit says.
+    /// The changed files whose content matches the pointer in the commit.
     ///
     /// - Parameter listed: By ``listFiles(_:_:)``.
     func pulledFiles(_ repository: GitRepository, _ home: String, listed: [UInt8]) async throws -> Set<GitPath> {
@@ -35,8 +35,8 @@ extension GitSnapshots {
         }
     }
 
-    /// The files that Git LFS has by the `.gitattributes` of the commit at which the session began. An agent could commit a
-    /// pointer in place of any file, and an attribute for it, and would hide the file's content.
+    /// The files that Git LFS has by the `.gitattributes` of the commit at which the session began. An agent could
+    /// commit a pointer in place of any file, and an attribute for it, and would hide the file's content.
     private func filesOfLFS(_ paths: [GitPath], _ repository: GitRepository) async throws -> Set<GitPath> {
         guard let commit = repository.firstCommit else { return [] }
         let index = "\(directory)/tmp/\(UUID().uuidString)"
@@ -125,7 +125,7 @@ struct LFSPointer: Sendable, Hashable {
     }
 }
 
-/// What large files have in them. They are read once, as long as nothing touches them.
+/// The hashes of large files. A file is read once, until its status changes.
 final class LFSContents: Sendable {
     private let hashes = NIOLockedValueBox<[FileStatus: String]>([:])
 

@@ -4,10 +4,10 @@ import FoundationEssentials
 import Glibc
 import LocalState
 
-/// Sparse checkouts: what is not checked out is not deleted.
+/// Sparse checkouts: a file that is not checked out does not count as deleted.
 extension GitSnapshots {
-    /// Marks in the host's index what the repository's own index says is not checked out, if it is not there either.
-    /// What is there is looked at, whatever the repository's index says.
+    /// Marks files in the host's index as not checked out, if the repository's own index does so and they do not exist.
+    /// Files that exist are compared, whatever the repository's index says.
     func markSkipped(_ repository: GitRepository, _ home: String) async throws {
         guard repository.isSparse else { return }
         async let theirs = absentFiles(of: repository)
@@ -29,7 +29,7 @@ extension GitSnapshots {
         }
     }
 
-    /// Keeps which files are not checked out when the session of a chat begins.
+    /// Stores the list of files that are not checked out when the session of a chat begins.
     func keepAbsentFiles(of repository: GitRepository, chat: String) async throws {
         let list = absentList(of: repository, chat: chat)
         guard repository.isSparse else {
@@ -40,10 +40,10 @@ extension GitSnapshots {
         try await BlockingCall.run { try Self.write(Array(absent.map { $0.bytes + [0] }.joined()), to: list) }
     }
 
-    /// The files of a tree that are not checked out, and were when the session of a chat began: an agent can have git skip
-    /// what it has removed.
+    /// The files of a tree that are not checked out, and were when the session of a chat began: an agent can have git
+    /// skip files that it has removed.
     ///
-    /// - Parameter tree: What was in the working tree then.
+    /// - Parameter tree: The tree of the working tree from then.
     /// - Returns: Those below the folder.
     func absentFiles(of repository: GitRepository, since tree: String, chat: String) async throws -> Set<GitPath> {
         guard repository.isSparse else { return [] }
@@ -103,7 +103,7 @@ extension GitSnapshots {
         return (known, skipped)
     }
 
-    /// Remembers which directories are there: most of what is not checked out has none.
+    /// Remembers which directories exist: most files that are not checked out have none.
     private struct KnownDirectories {
         let root: Int32
         private var known: [GitPath: Bool] = [:]

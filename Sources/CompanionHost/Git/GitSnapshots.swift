@@ -5,12 +5,13 @@ import Glibc
 import LocalState
 import Subprocess
 
-/// What was in a working tree, or in a folder of it, at a moment, as a tree object.
+/// The content of a working tree, or of a folder of it, at one moment, as a tree object.
 struct GitSnapshot: Sendable {
     let repository: GitRepository
-    /// The object's name. It is the tree of the top directory; what is not in the folder is as in the commit.
+    /// The object's name. It is the tree of the top directory, in which files outside of the folder are as in the
+    /// commit.
     let tree: String
-    /// Where the objects are that the repository did not have.
+    /// The directory with the objects that the repository did not have.
     let objects: String
     /// The files that are in no commit, below the folder.
     let others: Set<GitPath>
@@ -32,10 +33,10 @@ struct GitTree: Sendable {
     var objects: [String] = []
 }
 
-/// Keeps what was in working trees, without a trace in their repositories.
+/// Keeps snapshots of working trees, without a trace in their repositories.
 ///
-/// For each working tree the host has a git directory of its own: with its own index and objects, which borrows the
-/// objects of the repository. What git does by itself (ends of lines, as `.gitattributes` says) is done.
+/// For each working tree the host has a git directory of its own, which has its own index and objects, and borrows the
+/// objects of the repository. Git's own conversions (ends of lines, as `.gitattributes` says) are applied.
 ///
 /// A file that is too large gets the entry of a submodule whose name is made of the file's size and time: a change is
 /// noticed, its content is not kept.
@@ -55,7 +56,8 @@ struct GitSnapshots: Sendable {
         var listing = Duration.seconds(1)
     }
 
-    /// What the name of a file begins with that was left out, and that of another repository inside this one.
+    /// The first digits of the made-up object name of a file that was left out. ``repositoryMark`` are those of another
+    /// repository inside this one.
     static let leftOutMark = "ffffffff"
     static let repositoryMark = "fffffffe"
 
@@ -64,14 +66,14 @@ struct GitSnapshots: Sendable {
     let contents = LFSContents()
     private let lock = KeyedLock()
 
-    /// Removes what an earlier host has left behind.
+    /// Removes temporary files that an earlier host has left behind.
     init(directory: String, limits: Limits = Limits()) {
         (self.directory, self.limits) = (directory, limits)
         try? FileManager.default.removeItem(atPath: directory + "/tmp")
     }
 
     /// - Parameters:
-    ///   - isKept: Whether its objects stay.
+    ///   - isKept: Whether its objects stay; if not, the snapshot has to be removed (``GitSnapshot/remove()``).
     ///   - earlier: The tree that it is compared with. Files of that tree count even if git ignores them by now.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
     func take(_ repository: GitRepository, isKept: Bool, after earlier: GitTree? = nil) async throws -> GitSnapshot {
@@ -210,7 +212,7 @@ struct GitSnapshots: Sendable {
         throw GitError(.unreadable, "Git cannot write the files: \(done.error)\(advice)")
     }
 
-    /// Removes what is kept of a working tree.
+    /// Removes the host's own data about a working tree.
     func forget(root: String) async {
         for home in ["sha1", "sha256"].map({ home(root: root, format: $0) }) {
             _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: home) }
@@ -231,7 +233,7 @@ struct GitSnapshots: Sendable {
         try PrivateFile.makeDirectory(home + "/info")
     }
 
-    /// Writes what the owner has git ignore besides the project's `.gitignore`.
+    /// Writes the owner's own ignore patterns, which apply besides the project's `.gitignore`.
     private static func writeExclude(_ home: String, _ repository: GitRepository) throws {
         let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
         var lines: [UInt8] = []
@@ -250,7 +252,7 @@ struct GitSnapshots: Sendable {
 
     /// Runs git in the host's own directory for a working tree.
     ///
-    /// - Parameter objects: Where new objects go. Default: to those that are kept.
+    /// - Parameter objects: The directory for new objects. Default: the one of the objects that are kept.
     func git(
         _ arguments: [String],
         _ repository: GitRepository,

@@ -4,12 +4,12 @@ import Glibc
 import LocalState
 import Subprocess
 
-/// What a git of the host's sees of a repository: its objects, references, index and working trees, with a configuration
-/// that the host has written.
+/// The view of a repository that the host's git gets: its objects, references, index and working trees, with a
+/// configuration that the host has written.
 ///
 /// git(1): with `GIT_COMMON_DIR`, the configuration and hooks are read there, and nowhere else. So nothing that a
-/// repository's configuration names can run (hooks, which git has there since 2.54, filters, monitors, helpers, and what
-/// later versions invent), also where an agent changes that configuration while git runs.
+/// repository's configuration names can run (hooks, which git has there since 2.54, filters, monitors, helpers, and
+/// what later versions invent), also where an agent changes that configuration while git runs.
 struct GitView: Sendable {
     private let path: String
     private let environment: [Environment.Key: String]
@@ -73,7 +73,7 @@ struct GitView: Sendable {
         }
     }
 
-    /// Checks that git can open what it always opens. What else could make it wait is looked for when it does wait
+    /// Checks that git can open what it always opens. Other obstacles are looked for only once git waits
     /// (``GitObstacle``).
     private static func check(_ directory: GitDirectory) throws(GitError) {
         for name in ["refs", "objects"] where FileStatus("\(directory.common)/\(name)")?.kind != .directory {

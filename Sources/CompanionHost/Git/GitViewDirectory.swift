@@ -3,12 +3,12 @@ import FoundationEssentials
 import Glibc
 import LocalState
 
-/// The temporary directories that git is shown (``GitView``). Their names say which process made them, so that those of a
-/// host that was killed can be told from those in use.
+/// The temporary directories that git is shown (``GitView``). Their names say which process made them, so that those of
+/// a host that was killed can be told from those in use.
 enum GitViewDirectory {
     private static let prefix = "pairtool-git-"
-    /// Directories of processes that this one cannot see are removed when they are as old as this: a git of a host's runs
-    /// for two minutes at most.
+    /// Directories of processes that this one cannot see are removed when they are as old as this: a git of a host's
+    /// runs for two minutes at most.
     private static let oldAge: Double = 86_400
 
     /// The process that made a directory. Numbers of processes are used again, and those of a container are its own
@@ -30,7 +30,7 @@ enum GitViewDirectory {
             (self.process, self.startedAt, self.namespace) = (process, startedAt, namespace)
         }
 
-        /// Reads what ``start`` wrote; nil for other names.
+        /// Parses the name of a directory that begins with a ``start``; nil for other names.
         init?(name: String) {
             guard let parts = name.dropping(prefix: GitViewDirectory.prefix)?.parts("-"), parts.count == 4,
                 let process = pid_t(parts[0]), process > 0, let startedAt = UInt64(parts[1]),
@@ -51,7 +51,7 @@ enum GitViewDirectory {
             return entry.startedAt != startedAt || entry.isZombie
         }
 
-        /// `pid:[4026531836]` without what is around the number.
+        /// The number in `pid:[4026531836]`, the target of `/proc/self/ns/pid`.
         private static func ownNamespace() -> UInt64? {
             var target = [CChar](repeating: 0, count: 64)
             let count = readlink("/proc/self/ns/pid", &target, target.count)
@@ -80,7 +80,7 @@ enum GitViewDirectory {
 
     /// Removes this user's directories whose host has ended, unless a git that it started still uses them. Blocks.
     ///
-    /// - Parameter parent: Where they are.
+    /// - Parameter parent: The directory that they are in.
     static func removeLeft(in parent: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         let left = names.filter { isLeft($0, in: parent) }

@@ -6,16 +6,16 @@ import LocalState
 
 /// The files of a working tree that differ from its commit, as input for git.
 struct WorkingEntries: Sendable {
-    /// For `update-index --index-info`: what is gone, and what is not read.
+    /// Input for `update-index --index-info`: files that are gone, and files whose content is not read.
     var placed: [UInt8] = []
-    /// For `update-index --stdin`.
+    /// Input for `update-index --stdin`: files whose content git reads.
     var read: [UInt8] = []
     var others: Set<GitPath> = []
     var leftOut: [GitPath: Int] = [:]
 
     /// - Parameters:
     ///   - listed: By `ls-files -z -t`. Blocks.
-    ///   - unchanged: What of it has not changed, as long as no link has replaced a directory above.
+    ///   - unchanged: Files of the list that have not changed, as long as no link has replaced a directory above them.
     /// - Throws: ``GitError`` if the top cannot be opened: without its files, all of them would seem unchanged.
     init(
         listed: [UInt8],
@@ -77,7 +77,7 @@ struct WorkingEntries: Sendable {
         }
     }
 
-    /// What is known of the directories that files are in.
+    /// Remembers which directories of files are real ones, and not behind a link.
     private struct Directories {
         let root: Int32
         /// Those with files that are in no commit.

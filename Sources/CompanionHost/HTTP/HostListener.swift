@@ -17,7 +17,7 @@ struct HostListener: Sendable {
     /// Connections that the system keeps until they are looked at: where many come at once, a client that is not among
     /// them would have to try again a second later.
     private static let backlog = 4096
-    /// After so long without a request a connection is closed.
+    /// The time without a request after which a connection is closed.
     private static let idleTimeout = TimeAmount.seconds(60)
 
     /// TCP port of plain HTTP; 0 for any free one.

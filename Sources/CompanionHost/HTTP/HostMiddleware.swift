@@ -4,10 +4,10 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Turns every error into JSON: outside of everything that refuses requests.
+/// Turns every error into a JSON answer. It comes before all middleware that refuses requests.
 struct ErrorMiddleware: RouterMiddleware {
     let clock: HostClock
-    /// The host's: a request's own one is as quiet as the server's library.
+    /// The host's logger: a request's own one is as quiet as the server's library.
     let logger: Logger
 
     func handle(

@@ -15,7 +15,8 @@ enum BodyLimit {
 extension HostRequestContext {
     /// Reads the body, and checks that it is JSON where it says so: then ``json`` has it.
     ///
-    /// - Throws: ``HostResponseError``: 413 for more bytes than the limit, 400 for what is no JSON, or breaks off.
+    /// - Throws: ``HostResponseError``: 413 for more bytes than the limit, 400 for a body that is no JSON, or breaks
+    ///   off.
     mutating func readBody(of request: Request, upTo limit: Int) async throws {
         guard request.hasBody else { return }
         if let length = request.bodyLength, length > limit { throw HostResponseError.bodyTooLarge(limit) }
@@ -41,10 +42,10 @@ extension HostRequestContext {
         json = body
     }
 
-    /// Reads the body of a request that was refused for who sends it, when it is small: as on deployed hosts, malformed
-    /// JSON is told first.
+    /// Reads the body of a request whose sender was refused, if it is small: as on deployed hosts, malformed JSON is
+    /// reported first.
     ///
-    /// - Throws: 400 for what is no JSON.
+    /// - Throws: ``HostResponseError``: 400 for a body that is no JSON.
     func checkBody(ofRefused request: Request) async throws {
         var copy = self
         do {
@@ -54,12 +55,12 @@ extension HostRequestContext {
 }
 
 extension Request {
-    /// What the request says that its body has; nil when it says nothing.
+    /// The length of the body in bytes, as the request states it; nil if it states none.
     var bodyLength: Int? { headers[.contentLength].flatMap { Int($0) } }
 
     var hasBody: Bool { bodyLength ?? 0 > 0 || headers[.transferEncoding] != nil }
 
-    /// Whether it is what a web page can have a browser send without asking this host first: a form of any kind
+    /// Whether a web page could have a browser send the body without asking this host first: it is a form of any kind
     /// (Fetch, CORS-safelisted request-header).
     var isForm: Bool {
         ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(mediaType)

@@ -4,14 +4,14 @@ import Hummingbird
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What the routes know of a request, besides the request.
+/// The context of a request for the routes: its connection, peer, body and version.
 struct HostRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, which has to be cut when its device's access ends.
     let channel: any Channel
     /// For the route of the live feed; nil where the connection cannot become a WebSocket.
     var upgrade: LiveUpgrade?
-    /// Who asks; nil when the connection is gone already.
+    /// The address of the client; nil if the connection has ended already.
     let peer: IPAddress?
     /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.
     var json: ByteBuffer?

@@ -34,7 +34,7 @@ extension HostErrorText {
     package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
 }
 
-/// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and what belongs to it.
+/// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and the fields that belong to it.
 struct HostResponseError: HTTPResponseError {
     var status: HTTPResponse.Status
     var text: String

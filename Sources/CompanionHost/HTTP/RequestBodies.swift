@@ -24,7 +24,7 @@ enum HostJSON {
         }
     }
 
-    /// Reads a body of v2, whose fields have to be what they are meant to be.
+    /// Reads a body of v2, all fields of which have to be of the right type.
     static func decodeStrictly<Body: Decodable>(_ type: Body.Type, from body: ByteBuffer?) throws -> Body {
         guard let body, let value = try? CompanionJSON.decoder().decode(type, from: Data(body.readableBytesView)) else {
             throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .requestInvalid)

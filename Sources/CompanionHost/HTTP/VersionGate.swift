@@ -5,7 +5,7 @@ import Hummingbird
 /// Lets requests pass by the protocol that they speak and the way that they come.
 ///
 /// `GET /health` and `GET /companion/status` are for everybody. Everything else of v1 is for hosts that were started
-/// for it; v2 is for HTTPS. What is refused gets 426 and hears what would be served.
+/// for it; v2 is for HTTPS. A request that is refused gets 426, with the versions that would be served.
 struct VersionGate: RouterMiddleware {
     /// Whether the requests come by HTTPS.
     let isSecure: Bool

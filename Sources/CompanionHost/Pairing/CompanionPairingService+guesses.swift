@@ -2,14 +2,14 @@ import CompanionWire
 import FoundationEssentials
 import Logging
 
-/// Guesses: counted before they are judged, and stored before they are answered. What cannot be stored is refused, and
-/// tells nothing about the guess.
+/// Guesses: counted before they are judged, and stored before they are answered. A guess that cannot be stored is
+/// refused, with an answer that does not tell whether it was right.
 extension CompanionPairingService {
     /// A guess that was wrong.
     struct WrongGuess {
         var address: String
         var method: PairingMethod
-        /// The protocol's.
+        /// The protocol version that it came by: 1 or 2.
         var version: Int
         var triesLeft: Int
         /// Whether it counts towards the lock of the digits.
@@ -80,7 +80,7 @@ extension CompanionPairingService {
     /// Stores a proof that a challenge is known. Then it is used up, and the failures are forgotten.
     ///
     /// - Parameter number: The challenge's, which may have been replaced meanwhile.
-    /// - Throws: What storing throws; ``HostError`` with `host.storage_failed`.
+    /// - Throws: The ``HostError`` of `store`; ``HostError`` with `host.storage_failed`.
     func succeed(challenge number: Int, storing store: () async throws -> Void) async throws {
         try await storing(store)
         if challenge.number == number {
@@ -93,8 +93,8 @@ extension CompanionPairingService {
         wakeSoon()
     }
 
-    /// Stores what a guess came to. Where that fails a right guess ends as a wrong one does: with the same answer, and
-    /// with its challenge.
+    /// Stores the result of a guess. If that fails, a right guess ends like a wrong one: with the same answer, and with
+    /// the end of its challenge.
     private func storing(_ store: () async throws -> Void) async throws {
         do {
             isStoring = true
@@ -115,7 +115,7 @@ extension CompanionPairingService {
         }
     }
 
-    /// - Parameter failures: How many they are when this one has locked the digits.
+    /// - Parameter failures: The failures in a row, if this one has locked the digits; else nil.
     private func storeFailure(_ wrong: WrongGuess, failures: Int?, now: Date) async throws(CompanionHostError) {
         let unreported = unreportedTokens
         var members: [String: JSONValue] = [

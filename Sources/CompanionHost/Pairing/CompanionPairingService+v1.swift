@@ -6,7 +6,7 @@ import Logging
 extension CompanionPairingService {
     /// Judges a device of v1 and, when it is right, connects it.
     ///
-    /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
+    /// - Parameter address: The address that the request came from; gated requests are served only to it from now on.
     /// - Returns: The device's id.
     /// - Throws: ``HostError`` with the text of deployed hosts, or with `host.storage_failed`.
     func complete(_ request: PairingCompleteRequest, address: IPAddress) async throws -> String {
@@ -74,8 +74,8 @@ extension CompanionPairingService {
         return device.id
     }
 
-    /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only someone who
-    /// has the token is judged.
+    /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only a request
+    /// with the token is judged.
     ///
     /// - Returns: Whether it is counted.
     private func isCounted(

@@ -13,14 +13,17 @@ import ServiceLifecycle
 ///
 /// A host without a screen (``onDemand``) starts no challenge by itself.
 package actor CompanionPairingService {
-    /// What the running challenge gives, and how many guesses are left.
+    /// The times of the challenges, the guesses that are left, and the lock.
     package struct State: Sendable, Hashable {
         /// When the running challenge ends; nil when none runs.
         package var expiresAt: Date?
         /// When the next one starts, while none runs because several codes were burnt; else nil.
         package var nextAt: Date?
+        /// Wrong codes or tokens that the running challenge still accepts; 0 if none runs.
         package var triesLeft: Int
+        /// Wrong codes since the last successful pairing or the last unlock, over all challenges and restarts.
         package var failuresInARow: Int
+        /// Whether no digits are accepted until the owner unlocks pairing.
         package var isLocked: Bool
     }
 
@@ -41,7 +44,7 @@ package actor CompanionPairingService {
     /// Whether a guess is being stored: its result is reported before the next challenge.
     var isStoring = false
     var burntInARow = 0
-    /// What the running challenge gives.
+    /// The permissions and the time that a device gets from the running challenge.
     private(set) var grant: PairingGrant
     let identity: HostIdentity
     let clock: HostClock
@@ -96,6 +99,7 @@ package actor CompanionPairingService {
         return Int(min(max(ttlSeconds.rounded(.towardZero), 60), 900))
     }
 
+    /// The present state.
     package var state: State {
         State(
             expiresAt: challenge.offer?.expiresAt,
@@ -110,14 +114,16 @@ package actor CompanionPairingService {
     ///
     /// - Parameters:
     ///   - ttlSeconds: As the request had it; see ``clamped(ttlSeconds:)``.
-    ///   - grant: What the device that uses it may get. Default: what the host was configured with.
+    ///   - grant: The limits of the device that uses it. Default: nil, those that the host was configured with.
     package func start(ttlSeconds: Double?, grant: PairingGrant? = nil) -> PairingStartResponse {
         pausedUntil = nil
         return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
     }
 
-    /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for
+    /// Unlocks pairing after too many wrong codes, forgets all that were counted, and ends a pause. To be called for
     /// someone at this machine only.
+    ///
+    /// - Throws: ``CompanionHostError`` if it cannot be stored; pairing stays locked then.
     package func unlock() async throws {
         let now = clock.now()
         let failures = budget.failuresInARow
@@ -143,7 +149,7 @@ package actor CompanionPairingService {
 
     /// Starts the first challenge and renews it until the host ends.
     ///
-    /// - Parameter tlsPort: Where the host serves HTTPS.
+    /// - Parameter tlsPort: The port on which the host serves HTTPS.
     package func run(tlsPort: Int) async {
         self.tlsPort = tlsPort
         if budget.isLocked { events.send(.pairingLocked(failures: budget.failuresInARow)) }
@@ -219,7 +225,7 @@ package actor CompanionPairingService {
         return response
     }
 
-    /// - Parameter method: Of version 2; nil for version 1, which has one.
+    /// - Parameter method: The method of a pairing by v2; nil for v1.
     func logPaired(
         _ device: String,
         since start: ContinuousClock.Instant,

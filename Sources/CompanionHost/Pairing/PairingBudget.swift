@@ -14,7 +14,7 @@ struct PairingBudget: Sendable, Hashable {
 
     init() {}
 
-    /// Reads what is stored.
+    /// Reads the stored budget.
     init(_ database: Database) throws {
         let row = try Row.fetchOne(database, sql: "SELECT failuresInARow, locked FROM pairingGuard")
         guard let row else { return }
@@ -37,8 +37,8 @@ struct PairingBudget: Sendable, Hashable {
         self = PairingBudget()
     }
 
-    /// Counts a guess in the database as a failure, before it is judged: what cannot be counted is not judged. What is
-    /// there counts, not what this process last saw.
+    /// Counts a guess in the database as a failure, before it is judged: a guess that cannot be counted is not judged.
+    /// The count in the database is increased, whatever this process last read.
     static func storeGuess(in database: Database) throws {
         try database.execute(
             sql: """

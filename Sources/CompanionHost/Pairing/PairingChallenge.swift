@@ -5,10 +5,11 @@ import Identity
 /// The challenges of a host as a state machine: at most one runs, it is single use, and three wrong tries end it,
 /// whichever protocol they come by. Times come in with the events.
 package struct PairingChallenge: Sendable {
-    /// What a device has to know.
+    /// A running challenge: the secrets of which a device has to know one, and its time.
     package struct Offer: Sendable, Hashable {
         /// Six decimal digits.
         package var code: String
+        /// 128 random bits, as base64url: 22 characters. It is in the QR code.
         package var token: String
         package var startedAt: Date
         package var expiresAt: Date
@@ -72,7 +73,8 @@ package struct PairingChallenge: Sendable {
         return true
     }
 
-    /// Judges a try to pair.
+    /// Judges a try to pair by v1. A right one uses the challenge up. A wrong one is counted, unless its code is that
+    /// of a challenge which ended a short while ago (``retention``).
     package mutating func judge(code: String, token: String?, publicKey: String, now: Date) -> Verdict {
         if let offer, offer.expiresAt <= now {
             end(.expired, now: now)
@@ -98,7 +100,7 @@ package struct PairingChallenge: Sendable {
         end(.used, now: now)
     }
 
-    /// Ends the running challenge as after its last try, because what it came to could not be stored.
+    /// Ends the running challenge like after its last try, because its result could not be stored.
     package mutating func burn(now: Date) {
         end(.burnt, now: now)
     }

@@ -25,7 +25,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
         var hostNonce: [UInt8]
         var startedAt: Date
         var deadline: Date
-        /// What is known once the shares are exchanged.
+        /// The data of the device's second step; nil until the shares are exchanged.
         var share: Share?
     }
 
@@ -81,7 +81,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
         exchanges[id]?.deadline = now.addingTimeInterval(Self.stepTimeout)
     }
 
-    /// Ends an exchange, and gives back what it held.
+    /// Ends an exchange, and releases the guess that it held.
     @discardableResult
     mutating func remove(_ id: String) -> Exchange? { exchanges.removeValue(forKey: id) }
 

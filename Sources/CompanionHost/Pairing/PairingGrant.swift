@@ -1,7 +1,7 @@
 package import CompanionWire
 import FoundationEssentials
 
-/// What a device may get from a pairing.
+/// The permissions and the time that a device may get from a pairing.
 package struct PairingGrant: Sendable, Hashable {
     /// The permissions that it may have, of those that it asks for; nil for all. Empty makes it read-only.
     package var permissions: [CompanionPermission]?
@@ -13,18 +13,19 @@ package struct PairingGrant: Sendable, Hashable {
         self.lifetime = lifetime
     }
 
+    /// All permissions that the device asks for, without an end.
     package static let everything = PairingGrant()
-    /// Reading only.
+    /// No permission besides reading, without an end.
     package static let readOnly = PairingGrant(permissions: [])
 }
 
 extension PairingGrant {
-    /// When a device that pairs now has to go.
+    /// The time at which the access of a device that pairs now ends; nil without an end.
     func end(from now: Date) -> Date? {
         lifetime.map { now.addingTimeInterval(TimeInterval($0.components.seconds)) }
     }
 
-    /// What a device gets of what it asks for.
+    /// Returns the permissions that a device gets of those that it asks for, in the order in which it asks.
     func granted(of asked: [CompanionPermission]) -> [CompanionPermission] {
         let allowed = Set(permissions ?? CompanionPermission.all).intersection(CompanionPermission.all)
         var seen: Set<CompanionPermission> = []

@@ -68,7 +68,8 @@ struct ProcessTable: Sendable {
         return value
     }
 
-    /// What the environment of a process was when its program began; empty where that may not be read.
+    /// The environment of a process at the start of its program: entries `NAME=value`, each with a zero at its end.
+    /// Empty if it may not be read.
     static func environment(of id: pid_t) -> [UInt8] {
         read("/proc/\(id)/environ", limit: 4 << 20)
     }

@@ -21,7 +21,7 @@ package final class AgentQuestions: Sendable {
     private let timeout: TimeInterval
     private let events: HostEventSink
     private let logger: Logger
-    /// Who waits for an answer.
+    /// The turns that wait for an answer, by the ids of their questions.
     private let waiting = NIOLockedValueBox<[String: AsyncStream<Approval>.Continuation]>([:])
     /// When the agent went on after a question, the oldest first; known until the host ends.
     private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
@@ -54,8 +54,9 @@ package final class AgentQuestions: Sendable {
         ended.forEach(tell)
     }
 
-    /// Asks for a turn, whose readers are told what it waits for and what came of it. Waits for the answer, for the end
-    /// of its time, or for the end of the turn.
+    /// Puts a question that a turn's agent has to the people who may answer it, and tells the turn's readers when it is
+    /// asked and when it is decided. Waits for the answer, for the end of the question's time, or for the end of the
+    /// turn.
     ///
     /// Every question of an agent passes here, before anybody sees it.
     @Sendable func ask(
@@ -187,8 +188,8 @@ package final class AgentQuestions: Sendable {
     /// Stores the answer to a question, within a transaction; ``settle(_:)`` follows when it is committed.
     ///
     /// - Throws: ``HostError``: `approval.unknown`, also for a device that asks about a project that is not listed;
-    ///   `approval.decided` with who was first; `request.invalid` for an answer that the agent does not offer;
-    ///   `permission.denied` for one that only the owner may give.
+    ///   `approval.decided`, with the name of the one who was first; `request.invalid` for an answer that the agent
+    ///   does not offer; `permission.denied` for one that only the owner may give.
     func decide(
         _ id: String,
         _ answer: ApprovalAnswer,
@@ -229,11 +230,12 @@ package final class AgentQuestions: Sendable {
 
     // MARK: Reading
 
-    /// The open questions, the oldest first, without what they are about in full.
+    /// The open questions, the oldest first, without their full arguments.
     ///
     /// - Parameters:
     ///   - all: Whether the newest of those that need no answer any more follow, the newest first.
     ///   - isOwner: Whether the owner asks, who also sees those in projects that are not listed any more.
+    /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func list(all: Bool, isOwner: Bool = true) async throws -> [Approval] {
         let found = try await database.read { database in
             let open = try Approval.open(in: database)
@@ -246,9 +248,10 @@ package final class AgentQuestions: Sendable {
         return withContinuations(found)
     }
 
-    /// A question with all that it is about.
+    /// A question with its full arguments; nil for an unknown one, and for one that may not be shown.
     ///
     /// - Parameter isOwner: As of ``list(all:isOwner:)``.
+    /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func question(id: String, isOwner: Bool = true) async throws -> Approval? {
         let found = try await database.read { database in
             try Approval.find(id, in: database).flatMap {

@@ -2,8 +2,10 @@ import CompanionWire
 import Glibc
 import LocalState
 
-/// What the host's owner has decided beforehand about tools of the agent. All that it names has to hold.
+/// A decision that the host's owner made in advance about tools of the agent. It applies to a tool for which all of its
+/// conditions hold.
 package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
+    /// The effect of a rule: the tool is allowed, a person is asked, or the tool is refused.
     package enum Effect: String, Codable, Sendable, Hashable, CaseIterable {
         case allow, ask, deny
     }
@@ -11,20 +13,22 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     /// The kinds of tools that rules can be for.
     package static let kinds = ToolReport.kinds
 
-    /// From 1; never used again.
+    /// The rule's number: from 1; never used again.
     package var id: Int64
+    /// The effect on the tools that the rule applies to.
     package var effect: Effect
     /// The project's id; nil for all projects.
     package var projectId: String?
     /// The project's name, for people; nil for all projects.
     package var projectName: String?
-    /// What sort of tool: one of ``kinds``.
+    /// The kind of tool, one of ``kinds``; nil for any.
     package var kind: String?
-    /// The first words of a command.
+    /// The first words of a command; nil for any.
     package var command: String?
-    /// A directory or file of the project, relative to it.
+    /// A directory or file of the project, relative to it; nil for any. A rule has a command or a path, not both.
     package var path: String?
 
+    /// - Parameter id: Default: 0, for a rule that is yet to be added.
     package init(
         id: Int64 = 0,
         effect: Effect,
@@ -41,7 +45,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         self.path = path
     }
 
-    /// What is wrong with it, for people; nil for a rule that can be kept.
+    /// A message for people about what is wrong with the rule; nil for a rule that can be kept.
     package var fault: String? {
         guard kind != nil || command != nil || path != nil else {
             return "A rule needs a kind of tool, a command or a path."
@@ -69,7 +73,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         return "\(effect.rawValue) \(parts.joined(separator: ", "))"
     }
 
-    /// How far it concerns what a tool would do.
+    /// How far a rule concerns the use of a tool.
     private enum Concern {
         case all, part, none
         /// That cannot be told.
@@ -106,7 +110,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         return count == 0 ? .none : count == inside.count ? .all : .part
     }
 
-    /// Whether a rule that allows may concern it at all: no rule allows what it does not name.
+    /// Whether the rule may allow the use at all: no rule allows more than it names.
     private func mayAllow(_ use: ToolUse) -> Bool {
         // Its own path is compared with each of the tool's.
         if path == nil, !use.paths.allSatisfy(use.isInProject) { return false }
@@ -119,8 +123,8 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         return !use.hasUnknownArguments && use.directories.allSatisfy(use.isInProject)
     }
 
-    /// The rule that decides: what denies comes before what asks, and that before what allows. Nothing is allowed where
-    /// it cannot be told whether another rule forbids it.
+    /// Returns the rule that decides: one that denies comes before one that asks, and that before one that allows.
+    /// Nothing is allowed if it is unknown whether another rule forbids it.
     ///
     /// - Returns: nil where a person has to be asked and no rule says so.
     static func deciding(_ rules: [AgentRule], _ use: ToolUse) -> AgentRule? {
@@ -134,7 +138,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// What a tool would do, as far as rules look at it. All of it is the agent's word.
+/// The use of a tool, as far as rules look at it. All of it comes from the agent.
 struct ToolUse: Sendable {
     /// Kinds of tools that say which files they use.
     private static let fileKinds: Set<String> = ["read", "edit", "delete", "move", "search"]
@@ -146,13 +150,13 @@ struct ToolUse: Sendable {
     var command: String?
     /// The paths that it names: absolute, or relative to the project.
     var paths: [String]
-    /// Where it would run the command, as far as the agent says so.
+    /// The directories in which it would run the command, as far as the agent names them.
     var directories: [String]
     /// Whether the agent says more of a command than is understood here.
     var hasUnknownArguments: Bool
-    /// Where the agent works: absolute, without symbolic links.
+    /// The directory that the agent works in: absolute, without symbolic links.
     var directory: String
-    /// That, and the directory of the listed project where it works elsewhere, as in a worktree.
+    /// ``directory``, and that of the listed project if the agent works elsewhere, such as in a worktree.
     var roots: [String]
 
     init(_ question: AgentQuestion, directory: String, project: String? = nil) {
@@ -168,13 +172,13 @@ struct ToolUse: Sendable {
     /// Whether it runs a command, known or not.
     var isCommand: Bool { command != nil || kind.isSame(as: "execute") }
 
-    /// The words of its command; nil for one that is more than plain words: nobody but a shell knows what it does.
+    /// The words of its command; nil for one that is more than plain words: only a shell can tell what that does.
     var words: [String]? { command.flatMap(Self.words) }
 
     /// Whether its kind is one that says which files it uses.
     var usesFiles: Bool { Self.fileKinds.contains(kind) }
 
-    /// What moves a file has to say from where and to where.
+    /// Whether the paths of the files that it uses are known. A tool that moves a file has to name both paths.
     var hasKnownPaths: Bool {
         !isCommand && Self.fileKinds.contains(kind) && paths.count >= (kind.isSame(as: "move") ? 2 : 1)
     }
@@ -183,7 +187,7 @@ struct ToolUse: Sendable {
     private enum Position {
         /// To the place, or below it.
         case inside
-        /// To where the agent works, or to the listed project.
+        /// To the directory that the agent works in, or to the listed project.
         case root
         /// To another directory that the place is below.
         case above
@@ -192,7 +196,8 @@ struct ToolUse: Sendable {
         case unknown
     }
 
-    /// Whether a command, or a tool that uses no files, certainly names neither a place nor a directory above it. Blocks.
+    /// Whether a command, or a tool that uses no files, certainly names neither a place nor a directory above it.
+    /// Blocks.
     ///
     /// A command may change all that is below a directory that it names. That it runs in the project does not count:
     /// every command does, and a rule for a path would become a rule for all commands.
@@ -225,7 +230,7 @@ struct ToolUse: Sendable {
 
     /// Whether one of its paths is a directory above a place. Blocks.
     ///
-    /// The project itself counts only for what deletes or moves it: a search of the project is the usual one.
+    /// The project itself counts only if it is deleted or moved: a search usually covers all of the project.
     ///
     /// - Parameter place: The names that lead there, from one of ``roots``.
     func holds(_ place: [String]) -> Bool {
@@ -237,7 +242,7 @@ struct ToolUse: Sendable {
     }
 
     /// - Parameters:
-    ///   - real: Where a path leads; nil where that cannot be told.
+    ///   - real: The path that a path leads to (``resolved(_:from:)``); nil if that is unknown.
     ///   - place: The names that lead to the place, from one of ``roots``.
     private func position(of real: String?, seenFrom place: [String]) -> Position {
         guard let real else { return .unknown }
@@ -247,7 +252,7 @@ struct ToolUse: Sendable {
         return places.contains { Self.isInside($0, of: real) } ? .above : .outside
     }
 
-    /// The paths of a place that a rule forbids, and what they lead to where they are symbolic links. Blocks.
+    /// The paths of a place that a rule forbids, and the targets of those that are symbolic links. Blocks.
     ///
     /// - Parameter names: The names that lead there, from one of ``roots``.
     func places(_ names: [String]) -> [String] {
@@ -257,9 +262,9 @@ struct ToolUse: Sendable {
         }
     }
 
-    /// Whether a path is one of some places, or below it, also behind all symbolic links. Blocks.
+    /// Whether a path is one of some places or below one, after all symbolic links are resolved. Blocks.
     ///
-    /// - Returns: nil where that cannot be told.
+    /// - Returns: nil if that is unknown.
     func isInside(_ path: String, _ places: [String]) -> Bool? {
         resolved(path).map { real in places.contains { Self.isInside(real, of: $0) } }
     }
@@ -267,10 +272,12 @@ struct ToolUse: Sendable {
     /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
     func isInProject(_ path: String) -> Bool { isInside(path, roots) == true }
 
-    /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is in somebody's home, is a
-    /// URL, is another one for each process, or has a link that leads nowhere yet.
+    /// Resolves the symbolic links of a path, as far as it exists.
     ///
-    /// - Parameter start: Where a relative path begins: absolute, without symbolic links; nil for where the agent works.
+    /// - Parameter start: The directory at which a relative path begins: absolute, without symbolic links. Default:
+    ///   nil, the one that the agent works in.
+    /// - Returns: nil if the target is unknown: the path goes up, is in somebody's home, is a URL, differs from process
+    ///   to process, or has a link that leads nowhere yet.
     private func resolved(_ path: String, from start: String? = nil) -> String? {
         let whole = path.begins(with: "/") ? path : "\(start ?? directory)/\(path)"
         // An absolute path is what it is.
@@ -309,7 +316,7 @@ struct ToolUse: Sendable {
         return names.contains { $0.isSame(as: "..") } ? nil : names
     }
 
-    /// What a word of a command may name as a path: all of it, or what follows an option or a separator.
+    /// The texts in a word of a command that may be paths: all of it, and the parts behind an option or a separator.
     private static func paths(in word: String) -> [String] {
         let parts = word.utf8.split { "=:,@%+".utf8.contains($0) }.map { Array($0) }
         let options = parts.filter { $0.first == UInt8(ascii: "-") }.map { Array($0.dropFirst(2)) }
@@ -335,7 +342,7 @@ struct ToolUse: Sendable {
         return words
     }
 
-    /// Letters, digits and what means nothing to a shell.
+    /// Whether a byte is a letter, a digit, or a sign that means nothing to a shell.
     static func isPlain(_ byte: UInt8) -> Bool {
         (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_-./:,@%+=".utf8.contains(byte)
     }

@@ -1,19 +1,19 @@
 import CompanionWire
 import GRDB
 
-/// The owner's rules. The audit decides which there are: a rule gets there over the admin socket alone, while an agent has the
-/// rights of its user, and could change the table of rules itself.
+/// The owner's rules. The audit decides which rules count: a rule gets into it over the admin socket alone, whereas an
+/// agent has the rights of its user, and could change the table of rules itself.
 struct AgentRuleBook: Sendable {
     /// A rule of the table, or one that is missing there, which the audit contradicts.
     struct Fault: Sendable, Hashable {
         var rule: Int64
-        /// What happened, and the way out, for people.
+        /// A message for people: what happened, and how to fix it.
         var text: String
     }
 
     /// The rules that count, the oldest first.
     private(set) var rules: [AgentRule] = []
-    /// Those of the table that do not.
+    /// The rules of the table that do not count.
     private(set) var ignored: [AgentRule] = []
     private(set) var faults: [Fault] = []
 
@@ -50,7 +50,7 @@ struct AgentRuleBook: Sendable {
         )
     }
 
-    /// What the audit says of each rule that was added and not removed.
+    /// The audit's record of each rule that was added and not removed, by the rule's id.
     private static func added(in database: Database) throws -> [Int64: JSONValue] {
         let rows = try Row.fetchCursor(
             database,
@@ -86,7 +86,7 @@ struct AgentRuleBook: Sendable {
 }
 
 extension AgentRule {
-    /// What the audit has of it.
+    /// The rule as a row of the audit records it.
     var detail: JSONValue {
         var detail: [String: JSONValue] = [
             "rule": .integer(id), "text": .string(text), "project": .string(projectId ?? ""),
@@ -98,7 +98,8 @@ extension AgentRule {
         return .object(detail)
     }
 
-    /// The rule that a row of the audit is about; nil where the row has no more than its text, as those of earlier versions.
+    /// The rule that a row of the audit is about; nil where the row has no more than its text, as those of earlier
+    /// versions.
     fileprivate init?(_ row: JSONValue, in database: Database) throws {
         guard let id = row["rule"]?.integer, let effect = row["effect"]?.string.flatMap(Effect.init(rawValue:)) else {
             return nil

@@ -13,7 +13,7 @@ package struct AgentRules: Sendable {
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
-    /// What was reported since the host began.
+    /// The faults that have been reported since the host started.
     private let reported = NIOLockedValueBox<Set<AgentRuleBook.Fault>>([])
 
     init(database: HostDatabase, clock: HostClock, events: HostEventSink, logger: Logger) {
@@ -23,7 +23,7 @@ package struct AgentRules: Sendable {
         self.logger = logger
     }
 
-    /// The owner's rules, and what does not fit the audit, which is reported.
+    /// Reads the owner's rules, and reports those that differ from the audit.
     func book() async throws -> AgentRuleBook {
         let book = try await database.read { try AgentRuleBook($0) }
         let new = reported.withLockedValue { reported in book.faults.filter { reported.insert($0).inserted } }
@@ -48,7 +48,9 @@ package struct AgentRules: Sendable {
     /// Adds a rule.
     ///
     /// - Parameter project: The project's id, name or path; nil for all.
-    /// - Throws: ``HostError``: `request.invalid`.
+    /// - Returns: The rule with its id, and with its project.
+    /// - Throws: ``HostError`` with `request.invalid` for a rule with a fault, for a project that is unknown or shares
+    ///   its name with another, and for one rule too many; ``CompanionHostError``.
     package func add(_ rule: AgentRule, project: String?) async throws -> AgentRule {
         if let fault = rule.fault { throw HostError(.requestInvalid, fault) }
         let now = clock.now()
@@ -73,6 +75,7 @@ package struct AgentRules: Sendable {
     /// Removes a rule.
     ///
     /// - Returns: The rule; nil if there is none with this id.
+    /// - Throws: ``CompanionHostError`` if it cannot be stored; the rule still counts then.
     package func remove(_ id: Int64) async throws -> AgentRule? {
         let now = clock.now()
         return try await database.write(durably: true) { database -> AgentRule? in

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 
 extension Approval {
-    /// What became of it, for who comes too late.
+    /// A sentence about how it ended, for someone who answers too late.
     var ending: String {
         switch state {
         case .open: "The question is open"
@@ -64,7 +64,7 @@ extension Approval {
         )
     }
 
-    /// A question with all that it is about.
+    /// A question with its full arguments; nil for an unknown one.
     static func find(_ id: String, in database: Database) throws -> Approval? {
         try fetch(hasArguments: true, "WHERE id = ?", [id], in: database).first
     }

@@ -1,8 +1,8 @@
 package import CompanionWire
 
-/// Who answers a question.
+/// The person who answers a question.
 package struct QuestionDecider: Sendable, Hashable {
-    /// For people: for the audit, and for the one who answers second.
+    /// The name for people: in the audit, and in the answer to someone who decides too late.
     package var name: String
     /// nil for the owner.
     package var device: CompanionDevice?

@@ -1,15 +1,15 @@
 import CompanionWire
 
-/// Makes frames of what an agent says, as clients of both versions show them.
+/// Turns the events of an agent into frames that clients of both versions can show.
 struct AgentFrames: Sendable {
-    /// What was said of each tool that has not ended.
+    /// The names under which the tools that have not ended were shown.
     private var tools: [ByteText: String] = [:]
-    /// What was last reported of each of them.
+    /// The last report of each of them.
     private var reports: [ByteText: ToolReport] = [:]
     private var ended: Set<ByteText> = []
     private var lastLabel: String?
     private(set) var mode: AgentMode?
-    /// Whether the answer's text has a line to be ended.
+    /// Whether the answer's text so far ends within a line.
     private var isInLine = false
     /// Questions that were answered since the agent said anything.
     private var answered: [QuestionNotice] = []
@@ -29,7 +29,8 @@ struct AgentFrames: Sendable {
         return finish() + [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
     }
 
-    /// What there is to say at the end of a turn that ended well.
+    /// Returns the frames that are due when the agent goes on, or when its turn ends well: one for each answered
+    /// question.
     mutating func finish() -> [TurnEvent] {
         defer { answered = [] }
         return answered.map { notice -> TurnEvent in
@@ -86,7 +87,7 @@ struct AgentFrames: Sendable {
         }
     }
 
-    /// With a status line, for clients that do not know questions.
+    /// The frames of a question's notice, with a status line for clients that do not know questions.
     private mutating func question(_ notice: QuestionNotice) -> [TurnEvent] {
         lastLabel = nil
         let label: String
@@ -110,7 +111,7 @@ struct AgentFrames: Sendable {
         return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
-    /// The same twice in a row is said once.
+    /// The frame of a status; none if it repeats the last one.
     private mutating func status(_ label: String) -> [TurnEvent] {
         guard lastLabel?.isSame(as: label) != true else { return [] }
         lastLabel = label
@@ -173,7 +174,8 @@ struct AgentFrames: Sendable {
         return report
     }
 
-    /// What became of a tool, in a line or two: where it worked, what it changed, what it gave.
+    /// A short text about a tool that has ended: its changes, else the places where it worked, and its output. nil for
+    /// none.
     private static func details(of call: ToolReport) -> String? {
         var parts = call.changes.map { change in
             let (added, removed) = change.counts

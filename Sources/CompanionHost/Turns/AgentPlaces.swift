@@ -1,7 +1,7 @@
 import CompanionWire
 import GRDB
 
-/// What devices and the owner ask about where agents work.
+/// Answers devices and the owner about the working trees of agents and their changes.
 struct AgentPlaces: Sendable {
     let sessions: GitSessions
     let store: CompanionHostStore
@@ -25,7 +25,8 @@ struct AgentPlaces: Sendable {
         return changes
     }
 
-    /// - Parameter isOwner: Whether the owner asks, who also sees the sessions in projects that are not listed any more.
+    /// - Parameter isOwner: Whether the owner asks, who also sees the sessions in projects that are not listed any
+    ///   more.
     func all(isOwner: Bool) async throws -> [AgentPlace] {
         let modes = try await store.modes()
         return try await sessions.places(in: isOwner ? nil : store.catalog).map { place in
@@ -42,8 +43,8 @@ struct AgentPlaces: Sendable {
     }
 
     /// - Parameters:
-    ///   - device: Who asks; nil for the owner.
-    ///   - settle: Writes down what came of it, in the transaction after which the session is gone.
+    ///   - device: The id of the device that asks; nil for the owner.
+    ///   - settle: Stores the result, in the same transaction that removes the session.
     /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:settle:forget:)``.
     func remove(
         chat: String,
@@ -62,7 +63,8 @@ struct AgentPlaces: Sendable {
         )
     }
 
-    /// Ends what an earlier host has begun (``GitSessions/finishInterrupted(within:isBusy:forget:)``).
+    /// Finishes the removals and additions of working trees that an earlier host did not finish
+    /// (``GitSessions/finishInterrupted(within:isBusy:forget:)``).
     func finishInterrupted(within limit: Duration) async {
         await sessions.finishInterrupted(
             within: limit,

@@ -1,10 +1,10 @@
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// Takes what an agent says, hands it on to the turn's readers and keeps the text to store.
+/// Takes the events of an agent, passes them on to the turn's readers, and collects the text that is to be stored.
 struct AnswerSink: Sendable {
-    /// Bytes of text that an answer may have. Of what the agent tells beside it, so much is handed on; then a line says
-    /// that the rest is left out.
+    /// Bytes of text that an answer may have. As many bytes of thoughts and tool reports are handed on besides; then a
+    /// line says that the rest is left out.
     static let maximumSize = 8 << 20
     /// Events of the agent that an answer may have: one that sends pieces of one byte, thoughts or signs of life
     /// without an end is ended.
@@ -13,13 +13,13 @@ struct AnswerSink: Sendable {
     private struct State {
         var text = ""
         var events = 0
-        /// Bytes of what the agent told beside the answer.
+        /// Bytes of thoughts and tool reports so far.
         var reported = 0
         var isReportCut = false
         var isClosed = false
         var frames = AgentFrames()
         var lastActivity = ContinuousClock.now
-        /// What waits for a person or for the host.
+        /// The number of operations that wait for a person or for the host.
         var waits = 0
     }
 
@@ -98,7 +98,7 @@ struct AnswerSink: Sendable {
         state.withLockedValue { $0.waits > 0 ? .zero : .now - $0.lastActivity }
     }
 
-    /// Runs what waits for a person or for the host.
+    /// Runs an operation that waits for a person or for the host. The agent does not count as silent meanwhile.
     func waiting<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
         state.withLockedValue { $0.waits += 1 }
         defer {

@@ -4,10 +4,10 @@ import GRDB
 import NIOCore
 
 extension TurnEventLog {
-    /// Stores the changes of one turn, all or none. A fault is noted and ends that turn alone, whose last frame says so
-    /// as far as the database takes it.
+    /// Stores the changes of one turn, all or none. A failure ends that turn alone: it is noted in `part`, and the turn
+    /// gets a last frame that says so, if the database takes that.
     ///
-    /// - Throws: What has ended the whole transaction.
+    /// - Throws: An error that has ended the whole transaction.
     static func write(_ part: inout Part, at time: Date, in database: Database) throws {
         let (feed, changes) = (part.feed, part.changes)
         do {
@@ -73,8 +73,8 @@ extension TurnEventLog {
         )
     }
 
-    /// Ends the turns that no host works on any more with a last frame that says so. What was shown of their answers
-    /// goes to the chats' histories.
+    /// Ends the turns that no host works on any more with a last frame that says so. The parts of their answers that
+    /// were shown go to the chats' histories.
     static func endInterrupted(at time: Date, in database: Database) throws {
         let turns = try Row.fetchAll(database, sql: "SELECT id, chat, device, state FROM turn WHERE endedAt IS NULL")
         for turn in turns {

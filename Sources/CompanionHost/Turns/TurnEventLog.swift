@@ -9,14 +9,16 @@ import ServiceLifecycle
 /// Keeps the frames of turns so that a stream can be resumed: while the turn goes on, after its end, and after a
 /// restart of the host.
 ///
-/// A frame is stored before anybody sees it. What a client has seen survives the end of this process; the power cut
-/// that SQLite's setting allows to lose the last moments loses the connection as well.
+/// A frame is stored before anybody sees it, so all that a client has seen survives the end of this process. A power
+/// cut may lose the frames of the last moments (SQLite's `synchronous = NORMAL`), but it ends the connection as well.
 package final class TurnEventLog: Sendable {
-    /// How long the frames of a turn are kept after its end.
+    /// Seconds for which the frames of a turn are kept after its end: two hours.
     package static let keptFor: TimeInterval = 2 * 3600
-    /// Between two signs of life in a stream. (companion-v2, Streams)
+    /// Seconds between two signs of life in a stream (companion-v2, Streams).
     package static let heartbeat: TimeInterval = 15
+    /// The last message of a turn whose frames the database did not take.
     package static let notStoredText = "The answer could not be stored: this turn was ended"
+    /// The last message of a turn that an earlier host left unfinished.
     package static let interruptedText = "The host was restarted: this turn was interrupted"
 
     enum Change: Sendable {
@@ -24,11 +26,11 @@ package final class TurnEventLog: Sendable {
         case frame(TurnFrame)
         /// The chat's agent works in another mode from now on. `announce` is called when that is stored.
         case mode(AgentMode, announce: @Sendable () -> Void)
-        /// With the answer that the chat gets, if there is one, and the device that it is counted for.
+        /// The turn ends. `answer` is stored in its chat, and counted for the device that asked; nil if there is none.
         case end(TurnState, at: Date, answer: Answer?)
     }
 
-    /// What a turn leaves in its chat's history.
+    /// The answer of a turn, which goes to its chat's history.
     struct Answer: Sendable {
         var message: MessageDraft
         /// The device that asked.
@@ -37,7 +39,7 @@ package final class TurnEventLog: Sendable {
         var announce: @Sendable (String?) -> Void
     }
 
-    /// What a transaction has of one turn.
+    /// The changes of one turn that a transaction stores.
     struct Part: Sendable {
         let feed: TurnFeed
         var changes: [Change]
@@ -50,7 +52,7 @@ package final class TurnEventLog: Sendable {
         var live: [String: TurnFeed] = [:]
         var changes: [(feed: TurnFeed, change: Change)] = []
         var isWriting = false
-        /// Who waits until nothing is being written.
+        /// The callers of ``drain()`` that wait until nothing is being written.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -59,7 +61,7 @@ package final class TurnEventLog: Sendable {
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
 
-    /// Ends what an earlier host left unfinished.
+    /// Ends the turns that an earlier host left unfinished.
     init(database: HostDatabase, clock: HostClock, logger: Logger) throws(CompanionHostError) {
         self.database = database
         self.clock = clock
@@ -121,7 +123,7 @@ package final class TurnEventLog: Sendable {
         if isFirst { write() }
     }
 
-    /// Writes all that has come up, in one transaction; what comes meanwhile makes the next one.
+    /// Writes all changes so far in one transaction. Changes that come meanwhile go into the next one.
     private func write() {
         let batch = NIOLockedValueBox<[Part]>([])
         let now = clock.now()
@@ -140,7 +142,7 @@ package final class TurnEventLog: Sendable {
         }
     }
 
-    /// Puts the changes of each turn together, in their order. What comes behind a failure is dropped.
+    /// Groups the changes by turn, in their order. Changes of a turn that has failed are dropped.
     private static func parts(of changes: [(feed: TurnFeed, change: Change)]) -> [Part] {
         var parts: [Part] = []
         var places: [ObjectIdentifier: Int] = [:]
@@ -171,7 +173,7 @@ package final class TurnEventLog: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Shows a turn's readers what is stored now.
+    /// Shows a turn's readers the frames that are stored now.
     private func settle(_ part: Part, failure: CompanionHostError?) {
         let feed = part.feed
         if let failure {
@@ -271,5 +273,5 @@ package final class TurnEventLog: Sendable {
     }
 }
 
-/// A client asks for what follows a frame that does not exist.
+/// The error of a client that asks for the frames after one that does not exist.
 struct LastEventIDError: Error {}

@@ -5,13 +5,13 @@ import NIOCore
 
 /// A turn that goes on, as its readers see it: frames appear once they are stored, and the newest are kept here.
 ///
-/// Readers are only woken and fetch what they have not seen; one that lags behind what is kept reads from the
-/// database. So nothing is held for a slow one.
+/// Readers are only woken, and fetch the frames that they have not seen. One that has fallen behind the kept frames
+/// reads from the database, so nothing is held for slow readers.
 final class TurnFeed: Sendable {
     /// Bytes of frames that are kept for readers that keep up.
     static let keptSize = 256 << 10
 
-    /// What a reader is to do.
+    /// The next step of a reader.
     enum Step: Sendable {
         case frames([TurnFrame])
         /// The next frames are in the database only.
@@ -45,7 +45,8 @@ final class TurnFeed: Sendable {
         self.onFailure = onFailure
     }
 
-    /// Gives the next number to a frame, and hands the frame on under the same lock: numbers are in order there too.
+    /// Gives the next number to a frame, and calls `make` with it under the same lock, so that frames are passed on in
+    /// the order of their numbers.
     func publish(_ make: (Int) -> Void) {
         state.withLockedValue { state in
             state.published += 1
@@ -101,7 +102,10 @@ final class TurnFeed: Sendable {
 
     var beats: Int { state.withLockedValue { $0.beats } }
 
-    /// What follows a frame.
+    /// Returns the next step of a reader that has all frames up to a number.
+    ///
+    /// - Parameter number: The number of the last frame that it has; 0 for none.
+    /// - Throws: The failure, once the database did not take the turn's frames.
     func step(after number: Int) throws(CompanionHostError) -> Step {
         let (step, failure) = state.withLockedValue { state -> (Step, CompanionHostError?) in
             if let failure = state.failure { return (.wait, failure) }
@@ -116,7 +120,7 @@ final class TurnFeed: Sendable {
     /// The number of the last frame that readers can see.
     var lastStored: Int { state.withLockedValue { $0.stored } }
 
-    /// Elements whenever there may be something to do. Ends with ``stopWaking(_:)``.
+    /// Returns a stream with an element whenever there may be a next step. Ends with ``stopWaking(_:)``.
     func startWaking() -> (id: Int, stream: AsyncStream<Void>) {
         let (stream, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLockedValue { state in
@@ -191,7 +195,8 @@ package struct TurnSummary: Codable, Sendable, Hashable {
     package var turnId: String
     package var chatId: String
     package var state: TurnState
-    /// When it was taken.
+    /// When the host accepted it, which may be before it runs.
     package var startedAt: Date
+    /// nil for a turn that waits or runs.
     package var endedAt: Date?
 }

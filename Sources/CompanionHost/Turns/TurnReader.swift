@@ -7,7 +7,7 @@ struct TurnReader: Sendable {
     static let pageSize = 256 << 10
 
     enum Item: Sendable {
-        /// At least one.
+        /// The next frames; at least one.
         case frames([TurnFrame])
         /// Nothing for a while, or just time for a sign of life.
         case heartbeat
@@ -36,7 +36,7 @@ struct TurnReader: Sendable {
         beats = feed?.beats ?? 0
     }
 
-    /// What comes next. To be called until it is the end, then ``close()``.
+    /// Waits for the next item, and returns it. To be called until it is ``Item/end(_:)``, then ``close()``.
     ///
     /// - Throws: `CancellationError`, or ``CompanionHostError`` when the database fails.
     mutating func next() async throws -> Item {

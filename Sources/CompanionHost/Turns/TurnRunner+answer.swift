@@ -5,7 +5,9 @@ import ServiceLifecycle
 
 extension TurnRunner {
     static let shutdownText = "The host is shutting down"
+    /// The last message of a turn whose device was revoked, disconnected, or is past its time.
     package static let deviceGoneText = "This device is not connected to the host any more"
+    /// The last message of a turn that was cancelled.
     package static let cancelledText = "The turn was cancelled"
 
     /// Writes a turn's last frame, and ends its log.

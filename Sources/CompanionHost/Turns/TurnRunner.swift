@@ -40,7 +40,7 @@ package final class TurnRunner: Sendable {
         case notStored
         case shuttingDown
 
-        /// What the turn has come to.
+        /// The final state of the turn.
         var state: TurnState {
             switch self {
             case .finished: .finished
@@ -50,7 +50,7 @@ package final class TurnRunner: Sendable {
             }
         }
 
-        /// What the log calls it, where it is an error.
+        /// The code in the log; nil for an ending that is no error.
         var code: String? {
             switch self {
             case .finished, .cancelled: nil
@@ -70,7 +70,7 @@ package final class TurnRunner: Sendable {
 
     let agent: any Agent
     let ask: Ask
-    /// Where chats work in projects under git; nil where nothing is noted of that.
+    /// The sessions of chats in projects under git; nil for a host that keeps none.
     let sessions: GitSessions?
     let store: CompanionHostStore
     let log: TurnEventLog
@@ -188,7 +188,7 @@ package final class TurnRunner: Sendable {
         return id
     }
 
-    /// Ends a turn that waits or runs, with what it has. An unknown or ended one is left as it is.
+    /// Ends a turn that waits or runs; the answer so far is stored. An unknown or ended one is left as it is.
     ///
     /// - Returns: The turn as it is now; nil when there is no such turn in the chat.
     func cancel(turnID: String, chatID: String) async throws -> TurnSummary? {
@@ -207,8 +207,8 @@ package final class TurnRunner: Sendable {
         queue.withLockedValue { $0.isBusy(chatID: chatID) }
     }
 
-    /// Ends the turns of devices that may have none now: waiting ones do not start, running ones are stored with
-    /// what they have. To be called whenever the connection has changed or a device was revoked.
+    /// Ends the turns of devices that may have none now: waiting ones do not start, and the answers of running ones are
+    /// stored as far as they have come. To be called whenever the connection has changed or a device was revoked.
     func endTurnsOfOthers() {
         let ended = queue.withLockedValue { $0.keep(where: mayWork) }
         for job in ended.waiting { end(job, as: .deviceGone) }
@@ -220,7 +220,7 @@ package final class TurnRunner: Sendable {
         end(job, as: .shuttingDown)
     }
 
-    /// Runs turns until the host ends; running ones are then stored with what they have.
+    /// Runs turns until the host ends; answers are then stored as far as they have come.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.watchDevices() }

@@ -55,7 +55,7 @@ extension ACPAgent {
         tell(of: start.connection, lines.withLockedValue { $0 })
     }
 
-    /// Tells the owner of an end that nobody wanted.
+    /// Reports an unexpected end of the process to the owner.
     private func tell(of connection: ACPConnection, _ lines: [String]) {
         switch connection.reason {
         case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
@@ -144,8 +144,8 @@ extension ACPAgent {
         }
     }
 
-    /// Writes what the agent is to read, until the conversation is over. What is left then has ``patience`` to get there:
-    /// a cancellation may be among it, and the agent may not read at all.
+    /// Writes the agent's input, until the conversation is over. The rest then has ``patience`` to get there: a
+    /// cancellation may be among it, and the agent may not read at all.
     private static func write(_ connection: ACPConnection, to writer: StandardInputWriter) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -168,7 +168,8 @@ extension ACPAgent {
         _ = try? await withTimeLimit(limit) { for await _ in end {} }
     }
 
-    /// The first words.
+    /// Sends `initialize`, signs in if the launch names a method, and reports the agent as ready, or ends the
+    /// conversation.
     private func begin(_ connection: ACPConnection) async {
         do {
             let answer = try await connection.call(.initialize(version: clientVersion), within: connection.limits.start)

@@ -17,20 +17,21 @@ package struct ACPAgent: Agent {
     let lastTrouble = NIOLockedValueBox<AgentTrouble?>(nil)
     let starts: AsyncStream<Start>
     let starter: AsyncStream<Start>.Continuation
+    /// One model, with the id and the name of the ``ACPLaunch``.
     package let models: [CompanionModel]
 
     /// A process that is to be started.
     struct Start: Sendable {
         var connection: ACPConnection
-        /// Of the project of the turn that needs it.
+        /// The directory in which it starts: that of the project of the turn which needs it.
         var directory: String
     }
 
     /// - Parameters:
-    ///   - sessions: Which session a chat goes on in.
+    ///   - sessions: Stores which session each chat continues in.
     ///   - clientVersion: This program's version, for the agent.
-    ///   - logPath: The file for what the agent writes to standard error.
-    ///   - report: Called with what the owner of the host has to know.
+    ///   - logPath: The path of the file for the agent's standard error.
+    ///   - report: Called with messages for the owner of the host.
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
     package init(
         _ launch: ACPLaunch,
@@ -89,6 +90,9 @@ package struct ACPAgent: Agent {
         current.withLockedValue { $0 }?.forget(chat: chat)
     }
 
+    /// Continues the chat's session with the agent, and begins a new one if there is none that can be continued.
+    ///
+    /// - Throws: ``AgentError`` with a text for people; `CancellationError`.
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         // A working tree may be removed while the process runs.
         let connection = try use(in: turn.project ?? turn.directory)
@@ -129,7 +133,7 @@ package struct ACPAgent: Agent {
         }
     }
 
-    /// Sends a prompt in a session, in a mode that is allowed, and passes on what the agent says.
+    /// Sends a prompt in a session, in a mode that is allowed, and passes on the agent's updates.
     ///
     /// - Returns: nil, or the refusal of an agent that does not know the session any more, and has done nothing.
     private func run(

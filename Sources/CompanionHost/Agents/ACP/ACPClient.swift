@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// Why nothing more can be made of what an agent writes.
+/// The reason for which the host stops reading an agent's output.
 enum ACPFault: Error, Sendable, Hashable {
     /// Too many lines that are no messages.
     case garbage
@@ -25,8 +25,8 @@ enum ACPCall: Sendable, Hashable {
 
 /// The client's side of the Agent Client Protocol, version 1: no input, no output, no time.
 ///
-/// Messages of the agent go in by ``take(_:)``, which tells what they mean; what is to be written collects in
-/// ``takeOutput()``. It offers neither files nor terminals to the agent.
+/// Messages of the agent go in by ``take(_:)``, which returns their meaning as events. Bytes for the agent collect
+/// until ``takeOutput()`` returns them. It offers neither files nor terminals to the agent.
 struct ACPClient: Sendable {
     static let protocolVersion: Int64 = 1
     /// Bytes of a line: agents send whole files as diffs.
@@ -68,7 +68,7 @@ struct ACPClient: Sendable {
     private var garbage = 0
     private(set) var hasFailed = false
 
-    /// What is to be written to the agent, once.
+    /// Returns the bytes that are to be written to the agent, and forgets them.
     mutating func takeOutput() -> [UInt8] {
         defer { output = [] }
         return output

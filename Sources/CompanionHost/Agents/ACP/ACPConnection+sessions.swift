@@ -32,7 +32,7 @@ extension ACPConnection.State {
         return call
     }
 
-    /// Notes what an answer changes.
+    /// Notes the changes that an answer makes to sessions and modes.
     mutating func note(_ answer: JSONValue, to waiting: ACPConnection.Waiting) {
         if case .setMode(let mode, let id, let setter) = waiting.call {
             if let modes = ACPModes(answer) {
@@ -50,7 +50,7 @@ extension ACPConnection.State {
         if !calls.values.contains(where: \.beginsSession) { modes = modes.filter { isKnown($0.key) } }
     }
 
-    /// Notes what an update changes.
+    /// Notes the changes that an update makes to a session's modes.
     mutating func note(_ update: ACPUpdate, of session: ByteText) {
         switch update {
         case .mode, .modes: break

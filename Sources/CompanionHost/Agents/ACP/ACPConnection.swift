@@ -2,12 +2,13 @@ import CompanionWire
 import Dispatch
 import NIOConcurrencyHelpers
 
-/// The conversation with one process of an agent: calls of ours that wait, and who listens to a session.
+/// The conversation with one process of an agent: the host's calls that wait for an answer, and the listeners of
+/// sessions.
 ///
 /// Bytes come in by ``receive(_:_:)``, from one task; those to be written are in ``output``. It ends when the process
 /// does, or when it makes no sense any more.
 final class ACPConnection: Sendable {
-    /// Who listens to a session while a prompt runs. Called in the order of the agent's messages.
+    /// The listener of a session while a prompt runs. Its closures are called in the order of the agent's messages.
     struct Listener: Sendable {
         var update: @Sendable (ACPUpdate) -> Void
         var question: @Sendable (ACPQuestion) -> Void
@@ -30,7 +31,7 @@ final class ACPConnection: Sendable {
         var cancel = Duration.seconds(10)
         /// Updates of a turn besides text and thoughts.
         var updates = 100_000
-        /// Bytes of a turn's tool calls that have not ended: what they are given and would change is kept for questions.
+        /// Bytes of a turn's tool calls that have not ended: their arguments and changes are kept for questions.
         var openCalls = 64 << 20
         /// Bytes that may wait to be written to an agent that goes on to ask: it does not read.
         var queue = 16 << 20
@@ -68,7 +69,7 @@ final class ACPConnection: Sendable {
     }
 
     let limits: Limits
-    /// What is to be written to the agent. Ends when the process is to end.
+    /// The bytes for the agent's standard input. Ends when the process is to end.
     let output: AsyncStream<[UInt8]>
     private let source: AsyncStream<[UInt8]>.Continuation
     /// Ends when nothing more is to be written to the agent, whether or not it reads.
@@ -155,7 +156,7 @@ final class ACPConnection: Sendable {
         }
     }
 
-    /// Ends the conversation: all who wait get the reason. The first reason counts.
+    /// Ends the conversation: all calls that wait fail with the reason. The first reason counts.
     func end(_ reason: any Error) {
         let (calls, readers) = state.withLockedValue { state in
             guard state.end == nil else { return ([Waiting](), [CheckedContinuation<ACPAgentInfo, any Error>]()) }
@@ -181,7 +182,7 @@ final class ACPConnection: Sendable {
     /// Asks the agent, and waits for its answer. An agent that does not answer takes no more turns.
     ///
     /// - Parameters:
-    ///   - chat: Which chat goes on in the session that the call begins or takes up.
+    ///   - chat: The chat that continues in the session which the call begins or takes up.
     ///   - limit: How long it may take.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
     func call(_ call: ACPCall, chat: String? = nil, within limit: Duration) async throws -> JSONValue {
@@ -256,7 +257,8 @@ final class ACPConnection: Sendable {
         }
     }
 
-    /// - Parameter prepare: What is done together with it, unless the conversation is over. It tells why not to begin.
+    /// - Parameter prepare: Called under the same lock, unless the conversation is over. Returns an error if the call
+    ///   must not begin.
     /// - Returns: nil when nothing is begun; the continuation is resumed then.
     private func begin(_ waiting: Waiting, _ prepare: (inout State) -> (any Error)? = { _ in nil }) -> Int? {
         let (number, reason) = state.withLockedValue { state -> (Int?, (any Error)?) in
@@ -296,7 +298,7 @@ final class ACPConnection: Sendable {
         }
     }
 
-    /// Under the lock, so that what is written has the order of the calls.
+    /// Passes the client's bytes to ``output``. Called under the lock, so that bytes have the order of the calls.
     private func flush(_ state: inout State) {
         let bytes = state.client.takeOutput()
         guard !bytes.isEmpty else { return }
@@ -311,9 +313,9 @@ final class ACPConnection: Sendable {
 
     // MARK: From the agent
 
-    /// Takes what the agent has written. To be called by one task.
+    /// Takes bytes that the agent has written. To be called by one task.
     ///
-    /// - Parameter lines: What is read of the agent's output, from its first byte on.
+    /// - Parameter lines: Collects the lines of the agent's output, from its first byte on.
     func receive(_ bytes: UnsafeRawBufferPointer, _ lines: inout ACPLines) {
         guard reason == nil else { return }
         let isWhole = lines.take(bytes) { line in

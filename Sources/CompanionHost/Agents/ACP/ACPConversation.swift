@@ -1,10 +1,10 @@
 import CompanionWire
 
-/// What an agent's updates of one turn mean for its readers.
+/// Turns an agent's updates of one turn into events for its readers.
 struct ACPConversation: Sendable {
     /// Scalars of the title of a tool.
     static let titleLength = 200
-    /// Bytes of what a tool gave that its readers get.
+    /// The most bytes of a tool's result that readers get.
     static let outputSize = 16 << 10
 
     private struct Call: Sendable {
@@ -16,7 +16,8 @@ struct ACPConversation: Sendable {
         var input: JSONValue?
         /// Content that this version does not know.
         var others: [JSONValue] = []
-        /// What it gave in its own words, to the agent's model, and where else. A question shows the first in full.
+        /// The text of its result. ``rawOutput`` is the result for the agent's model, ``terminals`` name where else it
+        /// wrote. A question shows the text in full.
         var text = CutText()
         var rawOutput = ""
         var terminals: [String] = []
@@ -31,7 +32,8 @@ struct ACPConversation: Sendable {
                 + placeSize + text.text.utf8.count + rawOutput.utf8.count + otherSize
         }
 
-        /// The best of it for people.
+        /// The result that people see: its text, else the raw output, else the terminals. nil for none, and where the
+        /// changes are the result.
         var output: String? {
             if !text.text.isEmpty { return text.cut(to: ACPConversation.outputSize).marked }
             // Its changes are what it gave.
@@ -45,7 +47,7 @@ struct ACPConversation: Sendable {
 
     private var calls: [ByteText: Call] = [:]
     private var hasText = false
-    /// What it says behind a tool is another paragraph.
+    /// Whether the next text begins a new paragraph, as it follows a tool.
     private var needsGap = false
     private var lastUsage: Int64?
     /// Updates that were neither text nor thoughts, or empty.
@@ -86,7 +88,9 @@ struct ACPConversation: Sendable {
         }
     }
 
-    /// What there is to say at the end of a prompt.
+    /// Returns the last events of a prompt: the tokens that it used, as far as the agent reports them.
+    ///
+    /// - Parameter answer: The agent's answer to the prompt.
     func finish(_ answer: JSONValue) -> [TurnEvent] {
         let counts = answer["usage"]
         let usage = TurnUsage(
@@ -187,7 +191,7 @@ struct ACPConversation: Sendable {
         calls[id] = call
     }
 
-    /// A text as it is, anything else as JSON in one line; empty for what has nothing in it.
+    /// A text as it is, anything else as JSON in one line; empty for an empty object or array.
     private static func text(of value: JSONValue) -> String {
         guard value != [:], value != [] else { return "" }
         return value.string ?? String(decoding: value.json, as: UTF8.self)
@@ -212,7 +216,8 @@ struct ACPConversation: Sendable {
             .map { ByteText($0) }
     )
 
-    /// What the arguments say beside the command: where it runs, and whether there is more that may change what it does.
+    /// Reads the arguments beside the command: the directories that it runs in, and whether any others may change what
+    /// it does.
     private static func surroundings(of input: JSONValue?) -> (directories: [String], hasUnknown: Bool) {
         switch input {
         case nil, .null?, .string?: return ([], false)

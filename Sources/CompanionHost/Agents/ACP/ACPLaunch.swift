@@ -1,21 +1,26 @@
-/// How an agent that speaks the Agent Client Protocol is started, and what its owner lets it do.
+/// The settings with which an agent that speaks the Agent Client Protocol is started, and the limits that its owner
+/// sets.
 package struct ACPLaunch: Sendable, Hashable {
-    /// What the host offers it as: the id of its model.
+    /// The id of the model that devices see.
     package var id: String
-    /// What people call it.
+    /// The agent's name for people.
     package var name: String
     /// The program and its arguments.
     package var command: [String]
+    /// The environment variables that its process gets.
     package var environment: AgentEnvironment
     /// The id of the way to sign in that the host chooses when the agent asks; nil leaves that to its owner.
     package var signInMethod: String?
-    /// What its owner does at the host to sign in.
+    /// An instruction for the owner: how to sign in at the host. nil for none.
     package var signInHint: String?
     /// Letters of modes of this agent in which it asks nothing, besides those of ``ACPModes``.
     package var bypassModes: Set<String>
     /// Whether sessions may run in a mode that asks nothing.
     package var allowsBypass: Bool
 
+    /// - Parameters:
+    ///   - id: Default: `agent`, for a command that is no preset.
+    ///   - command: The program and its arguments.
     package init(
         id: String = "agent",
         name: String,
@@ -36,31 +41,37 @@ package struct ACPLaunch: Sendable, Hashable {
         self.allowsBypass = allowsBypass
     }
 
-    /// What sessions belong to: another agent does not know them.
+    /// The agent that sessions belong to: its id, or its command if it is no preset. Other agents do not know these
+    /// sessions.
     var sessionOwner: String { id == "agent" ? command.joined(separator: " ") : id }
 }
 
 /// The session of an agent that a chat goes on in.
 package struct AgentSessionRecord: Sendable, Hashable {
+    /// The chat, which has one session at most.
     package var chatID: String
     /// Whose session it is: ``ACPLaunch/sessionOwner``.
     package var agent: String
+    /// The session's id, as the agent has given it.
     package var sessionID: String
+    /// The absolute path of the directory that the session works in.
     package var directory: String
 }
 
-/// Keeps which session of the agent a chat goes on in, over restarts of the host.
+/// Remembers the agent's session of each chat over restarts of the host.
 package protocol AgentSessionStore: Sendable {
+    /// The session of a chat; nil if it has none.
     func session(chatID: String) async throws -> AgentSessionRecord?
+    /// Stores the session of a chat in place of an earlier one.
     func keep(_ session: AgentSessionRecord) async throws
 }
 
 /// Something about the agent that the owner of the host has to know.
 package struct AgentReport: Sendable, Hashable {
-    /// What happened, and the way out.
+    /// A message for the owner: what happened, and how to fix it.
     package var message: String
-    /// What the agent wrote to standard error last.
+    /// The last lines that the agent wrote to standard error.
     package var lines: [String] = []
-    /// The file with all that it wrote there; nil where that does not help.
+    /// The path of the file with all that it wrote there; nil where that does not help.
     package var log: String?
 }

@@ -31,7 +31,7 @@ enum ACPID: Sendable, Hashable {
     }
 }
 
-/// Why the other side did not do what was asked (JSON-RPC 2.0, Error object).
+/// An error with which the other side answers a request (JSON-RPC 2.0, Error object).
 struct ACPRefusal: Error, Sendable, Hashable {
     static let signInRequired: Int64 = -32000
     static let notFound: Int64 = -32002
@@ -55,7 +55,7 @@ struct ACPRefusal: Error, Sendable, Hashable {
     }
 }
 
-/// A message of JSON-RPC 2.0. What has a `method` asks, what has none answers.
+/// A message of JSON-RPC 2.0. One with a `method` is a request or a notification, one without is an answer.
 enum ACPMessage: Sendable {
     case request(ACPID, method: String, parameters: JSONValue)
     case notification(method: String, parameters: JSONValue)

@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// What a tool would do, as a question shows it: nothing that the agent says of the call is left out, because a person
+/// The text of a question about a tool call. It leaves out nothing that the agent says of the call, because a person
 /// decides by it.
 struct ACPQuestionText {
     /// The most bytes of it. A text that is longer says so first.
@@ -79,8 +79,8 @@ struct ACPQuestionText {
         return texts
     }
 
-    /// Whether a difference, or the line of a path, shows all of the same. Name and value are both looked at, as an agent may
-    /// call anything by such a name, and give the text of a file to a member that runs it.
+    /// Whether a difference, or the line of a path, shows all of the same. Name and value are both looked at, as an
+    /// agent may call anything by such a name, and give the text of a file to a member that runs it.
     private func isShown(_ name: String, _ value: JSONValue, among texts: Set<ByteText>) -> Bool {
         guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
         return texts.contains(ByteText(text))
@@ -105,7 +105,7 @@ struct ACPQuestionText {
 struct ACPCommand {
     /// The members that have it.
     var names: [String]
-    /// As it would be typed.
+    /// The command as it would be typed.
     var text: String
 
     /// nil where there is none that is all text.
@@ -118,7 +118,7 @@ struct ACPCommand {
         if !words.isEmpty { self.text += " \(words)" }
     }
 
-    /// The member that has the command, whatever it is.
+    /// The member that has the command; its value may be anything.
     static func member(of input: JSONValue?) -> (name: String, value: JSONValue)? {
         for name in ["command", "cmd"] {
             if let value = input?[name], value != .null { return (name, value) }
@@ -134,14 +134,15 @@ struct ACPCommand {
         return words.enumerated().map { quoted($1, isFirst: $0 == 0) }.joined(separator: " ")
     }
 
-    /// A word in quotes, unless it is the same word without them. Else `["rm", "a b"]` would look like `["rm", "a", "b"]`.
+    /// A word in quotes, unless it is the same word without them. Else `["rm", "a b"]` would look like `["rm", "a",
+    /// "b"]`.
     private static func quoted(_ word: String, isFirst: Bool) -> String {
         // What has a “=” and stands first would be a variable.
         guard word.isEmpty || !word.utf8.allSatisfy(isPlain) || isFirst && word.has("=") else { return word }
         return "'\(word.parts("'", omittingEmpty: false).joined(separator: #"'\''"#))'"
     }
 
-    /// Letters, digits and what means nothing to a shell.
+    /// Whether a byte is a letter, a digit, or a sign that means nothing to a shell.
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_-./:,@%+=".utf8.contains(byte)
     }

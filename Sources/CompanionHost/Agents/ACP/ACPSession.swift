@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What an agent said of itself.
+/// The capabilities that an agent reported in its answer to `initialize`.
 struct ACPAgentInfo: Sendable, Hashable {
     /// Whether it takes up a session with all that was said before (`session/load`).
     var loads: Bool
@@ -15,14 +15,14 @@ struct ACPAgentInfo: Sendable, Hashable {
     }
 }
 
-/// How freely an agent works in a session.
+/// The modes of a session, which say how freely its agent works.
 struct ACPModes: Sendable, Hashable {
     struct Mode: Sendable, Hashable {
         var id: String
         var name: String
     }
 
-    /// By which request it is changed.
+    /// The request that changes the mode.
     enum Setter: Sendable, Hashable {
         /// `session/set_mode`
         case mode
@@ -34,13 +34,13 @@ struct ACPModes: Sendable, Hashable {
     var available: [Mode]
     var setter: Setter
 
-    /// Of an agent that changes its mode without having said which there are.
+    /// The modes of an agent that reports its present mode, and has not reported which others there are.
     init(current: String) {
         (self.current, available, setter) = (current, [], .mode)
     }
 
-    /// From the answer that begins a session, or from an update of its options. Newer agents have an option of the
-    /// category `mode`, older ones `modes`.
+    /// Reads the modes from the answer that begins a session, or from an update of its options. Newer agents have an
+    /// option of the category `mode`, older ones `modes`.
     init?(_ value: JSONValue) {
         let options = value["configOptions"]?.array ?? []
         let isOfModes = { (option: JSONValue) in option["category"]?.string == "mode" || option["id"]?.string == "mode"
@@ -62,7 +62,7 @@ struct ACPModes: Sendable, Hashable {
         }
     }
 
-    /// What people call a mode, in at most 100 scalars.
+    /// The name of a mode for people, in at most 100 scalars: its id if the agent gave no name.
     func name(of id: String) -> String {
         available.first { $0.id.isSame(as: id) }?.name ?? id.oneLine(atMost: 100)
     }
@@ -77,7 +77,7 @@ extension ACPModes.Mode {
 }
 
 extension ACPModes {
-    /// What the names of modes contain in which agents do everything without a question, as far as they are known.
+    /// Words in the names of modes in which agents do everything without asking, as far as such modes are known.
     private static let bypassing = [
         "bypass", "yolo", "fullaccess", "fullauto", "autopilot", "unrestricted", "danger", "skippermission",
         "autoapprove", "alwaysapprove", "approveall", "allowall", "alwaysallow", "acceptall", "neverask", "noapproval",
@@ -85,7 +85,7 @@ extension ACPModes {
     /// Modes in which agents ask before they change something, the best first.
     private static let asking = ["default", "ask", "approve", "manual", "suggest", "agent", "build"]
 
-    /// The small letters of a text, without what is between them.
+    /// The letters of a text in lower case, without any other characters.
     private static func letters(_ text: some StringProtocol) -> String {
         var letters = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where scalar.properties.isAlphabetic {
@@ -99,7 +99,7 @@ extension ACPModes {
 
     /// Whether the agent asks nothing in a mode.
     ///
-    /// - Parameter more: What else is such a mode of this agent, as letters of the whole id or name.
+    /// - Parameter more: Further modes of this agent that ask nothing, as letters of the whole id or name.
     func asksNothing(in id: String, more: Set<String>) -> Bool {
         // By its id and by its name: either may be in the words of the field.
         let name = Self.letters(name(of: id))

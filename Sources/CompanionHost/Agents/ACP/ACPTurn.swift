@@ -36,7 +36,7 @@ final class ACPTurn: Sendable {
     private let source: AsyncStream<Asked>.Continuation
     private let state = NIOLockedValueBox(State())
     private let reader: AgentConversation
-    /// Tells readers the mode that the session is in now, and throws why it may not go on in it.
+    /// Tells the readers the session's present mode, and throws if the turn may not go on in it.
     private let checkMode: @Sendable () throws(AgentError) -> Void
     /// Ends the prompt before its time.
     private let stop: @Sendable () -> Void

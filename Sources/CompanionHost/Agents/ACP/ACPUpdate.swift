@@ -1,11 +1,11 @@
 import CompanionWire
 
-/// What an agent reports about a session while it works (`session/update`).
+/// A report of an agent about a session while it works (`session/update`).
 enum ACPUpdate: Sendable, Hashable {
     case userMessage(ACPContent)
     case agentMessage(ACPContent)
     case agentThought(ACPContent)
-    /// A new call, or what has changed of one.
+    /// A new call, or a change of one.
     case tool(ACPToolCall)
     case plan([AgentPlanStep])
     case mode(String)
@@ -86,7 +86,7 @@ enum ACPContent: Sendable, Hashable {
     }
 }
 
-/// A call of a tool, or what has changed of it: what is nil stays as it was.
+/// A call of a tool, or a change of one, in which nil leaves a value as it was.
 struct ACPToolCall: Sendable, Hashable {
     var id: String
     /// Whether the agent marks it as a new call (`tool_call`).
@@ -102,7 +102,7 @@ struct ACPToolCall: Sendable, Hashable {
     var others: [JSONValue]?
     /// The ids of the agent's terminals that it writes to.
     var terminals: [String]?
-    /// What it gave to the agent's model: a text or anything else.
+    /// Its result for the agent's model: a text or any other JSON.
     var rawOutput: JSONValue?
     var input: JSONValue?
 

@@ -1,7 +1,8 @@
 import CompanionWire
 import FoundationEssentials
 
-/// What an agent's process gets of this process's environment: what programs need to work, and what was named.
+/// Selects the environment variables of this process that an agent's process gets: those that programs need to work,
+/// and those that the owner named.
 package struct AgentEnvironment: Sendable, Hashable {
     /// Variables that every agent gets.
     static let usual: Set<String> = [
@@ -18,13 +19,14 @@ package struct AgentEnvironment: Sendable, Hashable {
     /// Variables that the agent gets beside the usual ones.
     package var names: Set<String>
 
+    /// - Parameter names: Variables that the agent gets beside the usual ones.
     package init(names: some Sequence<String> = []) {
         self.names = Set(names)
     }
 
     /// The variables for a process.
     ///
-    /// - Parameter all: What there is.
+    /// - Parameter all: The variables to choose from. Default: this process's.
     package func variables(of all: [String: String] = Self.current) -> [String: String] {
         all.filter { name, _ in
             Self.usual.contains(name) || names.contains(name) || name.begins(with: "LC_")

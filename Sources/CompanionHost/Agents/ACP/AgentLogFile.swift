@@ -3,8 +3,8 @@ import Glibc
 import LocalState
 import SystemPackage
 
-/// A log of its own for what an agent writes to standard error: private to the user, bounded. The last lines are kept
-/// for the message about its end.
+/// A log file for an agent's standard error, private to the user and bounded. The last lines are kept for the message
+/// about its end.
 struct AgentLogFile {
     /// Bytes of the file. Then it becomes `….1`, and a new one begins.
     static let maximumSize = 1 << 20
@@ -45,7 +45,7 @@ struct AgentLogFile {
         }
     }
 
-    /// Writes what is left of the last line.
+    /// Writes the last line, if it has no end.
     mutating func finish() {
         defer { line = [] }
         let text = TerminalText.line(String(decoding: line, as: UTF8.self)).trimmingWhitespace()

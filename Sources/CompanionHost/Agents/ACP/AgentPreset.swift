@@ -5,16 +5,17 @@ import LocalState
 package struct AgentPreset: Sendable, Hashable {
     /// The word for it on the command line.
     package var id: String
+    /// The agent's name for people.
     package var name: String
     /// Its programs and their arguments; the first that is installed is taken.
     package var commands: [[String]]
     /// How it is installed.
     package var install: String
-    /// What its owner does to sign in.
+    /// An instruction for its owner: how to sign in.
     package var signIn: String
     /// Variables that it signs in with. It gets them.
     package var variables: [String]
-    /// Files in the home directory in which it keeps what it signed in with.
+    /// Files in which it keeps its credentials, relative to the home directory.
     package var files: [String]
     /// Letters of modes in which it asks nothing, besides those that all agents have.
     package var bypassModes: Set<String> = []
@@ -27,20 +28,22 @@ package struct AgentPreset: Sendable, Hashable {
         return nil
     }
 
-    /// What it seems to sign in with: the name of a variable or a file. nil where nothing was found, which does not say
-    /// that it is not signed in: some use a keyring.
+    /// Finds the credentials that it seems to sign in with: the name of a variable, or the path of a file as `~/…`.
     ///
-    /// - Parameter environment: What there is.
+    /// - Parameter environment: The variables to look at. Default: this process's.
+    /// - Returns: nil if nothing was found. It may be signed in nevertheless: some agents use a keyring.
     package func credentials(in environment: [String: String] = AgentEnvironment.current) -> String? {
         if let name = variables.first(where: { environment[$0]?.isEmpty == false }) { return name }
         guard let home = environment["HOME"] else { return nil }
         return files.first { FileStatus("\(home)/\($0)")?.kind == .file }.map { "~/\($0)" }
     }
 
+    /// The preset with an id; nil for none.
     package static func find(_ id: String) -> AgentPreset? {
         all.first { $0.id.isSame(as: id) }
     }
 
+    /// All presets, in the order in which they are listed.
     package static let all = [
         AgentPreset(
             id: "copilot",

@@ -2,7 +2,7 @@ import CompanionWire
 
 /// Writes an answer line by line: text, and lines of files and programs, which Markdown gets as blocks of code.
 ///
-/// Without a block, a reader joins the lines to a paragraph, and takes what stands in them for markup.
+/// Without a block, a reader joins the lines to a paragraph, and takes their content for markup.
 struct AnswerLines {
     /// Whether the answer is Markdown. A model gets the lines as they are.
     let isMarkdown: Bool
@@ -19,8 +19,8 @@ struct AnswerLines {
         endOfCode() + Self.single(line) + "\n"
     }
 
-    /// A line of a block of code, which begins with it where none is open. A line of backquotes would end the block: for
-    /// paths there is ``path(_:)``.
+    /// A line of a block of code, which begins with it where none is open. A line of backquotes would end the block:
+    /// for paths there is ``path(_:)``.
     mutating func code(_ line: String) -> String {
         let begin = isMarkdown && !isInCode ? Self.fence : ""
         isInCode = isMarkdown
@@ -39,7 +39,7 @@ struct AnswerLines {
         return path.utf8.first { $0 != UInt8(ascii: " ") } == UInt8(ascii: "`") ? "./" + path : path
     }
 
-    /// One line, whatever a name or a file has in it: what would end it becomes a blank.
+    /// Makes one line of a text: characters that would end the line become blanks.
     private static func single(_ line: String) -> String {
         guard line.unicodeScalars.contains(where: endsLine) else { return line }
         var single = String.UnicodeScalarView()

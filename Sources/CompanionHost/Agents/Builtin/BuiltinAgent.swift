@@ -5,7 +5,7 @@ import NIOPosix
 /// The agent that is always there: it explores a project's files without a model, read-only, and never leaves the
 /// project's directory.
 package struct BuiltinAgent: Agent {
-    /// The tools that it uses. They only read, and only inside the project, so it needs no leave for them.
+    /// The tools that it uses. They only read, and only inside the project, so it does not ask before it uses them.
     package enum Tool: String, Sendable, CaseIterable {
         case listDirectory = "list_directory"
         case findFiles = "find_files"
@@ -14,6 +14,7 @@ package struct BuiltinAgent: Agent {
         case gitLog = "git_log"
     }
 
+    /// The id of its only model.
     package static let modelID = "builtin"
 
     package let models = [CompanionModel(id: modelID, name: "Project explorer")]

@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What a prompt asks the project explorer for.
+/// A command for the project explorer, as read from a prompt.
 package enum BuiltinCommand: Sendable, Hashable {
     case help
     case list(directory: String)
@@ -12,10 +12,10 @@ package enum BuiltinCommand: Sendable, Hashable {
     case show(file: String, lines: ClosedRange<Int>?)
     /// `count`: 1…100.
     case log(count: Int)
-    /// Anything else: what the project is.
+    /// A description of the project, for anything else.
     case about
 
-    /// Reads the first line of a prompt. A command without what it needs is ``help``.
+    /// Reads the first line of a prompt. A command without its arguments is ``help``.
     package init(prompt: String) {
         let line = prompt.split(whereSeparator: \.isNewline).first { !$0.allSatisfy(\.isWhitespace) } ?? ""
         let parts = String(line).trimmingWhitespace().split(maxSplits: 1, whereSeparator: \.isWhitespace)

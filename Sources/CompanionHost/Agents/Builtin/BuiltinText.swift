@@ -1,4 +1,4 @@
-/// What the project explorer says about itself.
+/// Texts in which the project explorer explains itself.
 enum BuiltinText {
     static let commands = """
         - `list [DIR]`: the files of a directory

@@ -4,7 +4,7 @@ extension Explorer {
     private static let maximumTypes = 8
     private static let readmeLines = 12
 
-    /// Says what the project is: its files by type, and how its README begins.
+    /// Describes the project: its files by type, and the beginning of its README.
     func about() {
         say("I am the project explorer. This is what I see here:")
         say("")

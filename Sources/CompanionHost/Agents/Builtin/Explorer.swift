@@ -49,7 +49,7 @@ final class Explorer {
         add(lines.text(line))
     }
 
-    /// Adds a line of what was found to the answer.
+    /// Adds a line of a file or a result to the answer.
     func say(found line: String) {
         add(lines.code(line))
     }
@@ -59,7 +59,7 @@ final class Explorer {
         if piece.utf8.count >= Self.pieceSize { flush() }
     }
 
-    /// Runs a tool between its frames. What it refuses is an answer too.
+    /// Runs a tool between its frames. If the tool refuses, the answer says why.
     ///
     /// - Parameter body: Returns the details, for people.
     func use(_ tool: BuiltinAgent.Tool, _ body: () throws -> String) {

@@ -4,8 +4,8 @@ import LocalState
 
 /// The latest commits of a project that is a repository, by `git log`.
 ///
-/// It runs nothing that the repository names (``GitProgram``), and does not look above the project's directory. That may be a
-/// linked working tree, whose repository is elsewhere.
+/// It runs nothing that the repository names (``GitProgram``), and does not look above the project's directory. That
+/// may be a linked working tree, whose repository is elsewhere.
 struct GitLog {
     static let timeout = Duration.seconds(10)
     private static let outputLimit = 256 << 10
@@ -51,8 +51,8 @@ struct GitLog {
         emit(.toolComplete(name: tool, id: "call-1", success: true, details: "\(result.lines.count) commits"))
     }
 
-    /// What in a repository would make git read outside of it; nil when there is nothing. A linked working tree is a part
-    /// of its repository, which names it.
+    /// Returns a message about a part of a repository that would make git read outside of it; nil if there is none. A
+    /// linked working tree is a part of its repository, which names it.
     ///
     /// Files may be links inside the repository (`HEAD` once was one). Directories may not: what is below them would
     /// have to be looked at as well.

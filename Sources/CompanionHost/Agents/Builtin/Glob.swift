@@ -8,6 +8,7 @@ package struct Glob: Sendable {
         self.pattern = Array(pattern.lowercased())
     }
 
+    /// Whether the pattern matches a whole name.
     package func matches(_ name: String) -> Bool {
         let name = Array(name.lowercased())
         var (at, position) = (0, 0)

@@ -33,9 +33,9 @@ final class ProjectFiles {
         var size: Int
     }
 
-    /// What a directory has.
+    /// The entries of a directory.
     struct Listing: Sendable {
-        /// By name.
+        /// The entries in the order of their names.
         var entries: [Entry] = []
         /// Whether there are no more than these.
         var isComplete = true
@@ -75,8 +75,8 @@ final class ProjectFiles {
         return names
     }
 
-    /// The entries of a directory, at most ``maximumEntries``. Names that are not UTF-8 are shown repaired; what
-    /// has one cannot be opened.
+    /// The entries of a directory, at most ``maximumEntries``. Names that are not UTF-8 are shown repaired; entries
+    /// with such names cannot be opened.
     func listing(of names: [String]) throws(Refusal) -> Listing {
         let directory = try open(names, O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(directory) else {
@@ -103,7 +103,7 @@ final class ProjectFiles {
 
     /// Reads a regular file.
     ///
-    /// - Parameter limit: Bytes; what comes after is left out.
+    /// - Parameter limit: The most bytes that are read.
     /// - Returns: The bytes, and the size of the whole file.
     func read(_ names: [String], limit: Int) throws(Refusal) -> (bytes: [UInt8], size: Int) {
         guard !names.isEmpty else { throw Refusal(text: "That is a directory: try `list`.") }

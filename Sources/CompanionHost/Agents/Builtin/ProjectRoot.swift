@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Opens what lies below one directory, and nothing else.
+/// Opens files and directories below one directory, and nothing else.
 ///
 /// The kernel keeps to that: `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS` (Linux 5.6). It follows
 /// symbolic links that stay below the directory. Where the call is missing, or a seccomp filter forbids it, the path is
 /// walked name by name with `O_NOFOLLOW`: then no link is followed.
 final class ProjectRoot {
-    /// Who resolves paths, and keeps to the directory.
+    /// The way in which paths are resolved, so that none leads out of the directory.
     enum PathResolution: Sendable, CaseIterable {
         case kernel, byName
 
@@ -24,11 +24,11 @@ final class ProjectRoot {
 
     /// Why something was not opened.
     struct Failure: Error {
-        /// As in `errno`: EXDEV for what leads out, EINVAL for what is no name.
+        /// A value of `errno`: EXDEV for a path that leads out, EINVAL for a name that cannot be one.
         var code: Int32
     }
 
-    /// `O_PATH`: for a descriptor that says what something is, and cannot be read.
+    /// `O_PATH`: for a descriptor that shows the status of a file, and cannot be read.
     static let lookOnly = pairtool_o_path
 
     let descriptor: Int32

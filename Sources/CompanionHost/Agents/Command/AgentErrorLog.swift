@@ -30,7 +30,7 @@ struct AgentErrorLog {
         }
     }
 
-    /// Writes what is left of the last line.
+    /// Writes the last line, if it has no end.
     mutating func finish() {
         defer { line = [] }
         let text = String(decoding: line, as: UTF8.self)
@@ -46,8 +46,8 @@ struct AgentErrorLog {
 }
 
 extension SubprocessOutputSequence {
-    /// Reads what a process writes, until it ends. That it breaks off is logged: as a warning, unless the task was
-    /// cancelled, which ends the process.
+    /// Reads the output of a process until it ends. An output that breaks off is logged: as a warning, unless the task
+    /// was cancelled, which ends the process.
     func drain(_ name: String, _ logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
         do {
             for try await buffer in self { buffer.withUnsafeBytes { body($0) } }

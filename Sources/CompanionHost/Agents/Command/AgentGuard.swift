@@ -6,7 +6,7 @@ import SystemPackage
 /// does by SIGKILL.
 ///
 /// The kernel could kill a child with its parent (PR_SET_PDEATHSIG), but only the child itself can ask for that, and
-/// what the child has started would stay.
+/// the processes that it has started would stay.
 enum AgentGuard {
     /// Waits until its standard input is closed, which the kernel does for a killed host, and then ends all processes
     /// with the run's mark in their environment. It ignores signals of the terminal and of a service manager.

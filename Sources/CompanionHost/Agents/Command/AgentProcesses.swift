@@ -7,8 +7,8 @@ import LocalState
 import Logging
 import NIOConcurrencyHelpers
 
-/// Everything that one run of an agent's command has started, so that it ends with it: also what left the command's
-/// session (`setsid`) and its parent (a double fork).
+/// All processes that one run of an agent's command has started, so that they end with it: also those that left the
+/// command's session (`setsid`) and their parent (a double fork).
 ///
 /// A process belongs to the run when its environment has the run's mark, when it is in the command's session or
 /// process group, or when it descends from one that belongs. A program whose children can only be agents' (see
@@ -29,15 +29,15 @@ final class AgentProcesses: Sendable {
     }
 
     private struct State: Sendable {
-        /// What got SIGTERM.
+        /// The processes that have been sent SIGTERM.
         var told: Set<pid_t> = []
-        /// When what is left is killed.
+        /// When the processes that are left are killed.
         var endBefore: ContinuousClock.Instant?
     }
 
     private static let registry = NIOLockedValueBox(Registry())
 
-    /// What marks this run: the value of ``variable``.
+    /// The mark of this run: a random value of ``variable``.
     let mark = Base64URL.encode(SecureRandom.bytes(16))
     private let state = NIOLockedValueBox(State())
 
@@ -54,16 +54,17 @@ final class AgentProcesses: Sendable {
         Self.registry.withLockedValue { _ = $0.runs.removeValue(forKey: mark) }
     }
 
-    /// Makes this process the parent of its orphaned descendants (PR_SET_CHILD_SUBREAPER), has orphans ended with the run
-    /// that they come from, and marks all that this process starts (``InheritedMark``). For a program whose children are
-    /// agents and nothing else.
+    /// Makes this process the parent of its orphaned descendants (PR_SET_CHILD_SUBREAPER), has orphans ended with the
+    /// run that they come from, and marks all that this process starts (``InheritedMark``). For a program whose
+    /// children are agents and nothing else.
     static func adoptOrphans() {
         InheritedMark.begin()
         guard pairtool_adopt_orphans() == 0 else { return }
         registry.withLockedValue { $0.adoptsOrphans = true }
     }
 
-    /// The processes that belong to a run of any agent of this program, and those that an earlier host has left. Blocks.
+    /// The processes that belong to a run of any agent of this program, and those that an earlier host has left.
+    /// Blocks.
     static func ofAgents() -> Set<pid_t> {
         let registry = registry.withLockedValue { $0 }
         let marked = ProcessTable.now().entries.map(\.id).filter(InheritedMark.isOn)
@@ -78,9 +79,9 @@ final class AgentProcesses: Sendable {
         Self.registry.withLockedValue { $0.runs[mark]?.leader = leader }
     }
 
-    /// Ends what is left as soon as the command itself has ended.
+    /// Ends the processes that are left as soon as the command itself has ended.
     ///
-    /// - Parameter descriptor: The command's, for pidfd_open(2); negative where the kernel gives none.
+    /// - Parameter descriptor: The command's process descriptor (pidfd_open(2)); negative where the kernel gives none.
     /// - Returns: The watch, to be cancelled at the end of the run; nil without a descriptor.
     func endsWithLeader(_ descriptor: CInt, grace: Duration) -> (any DispatchSourceRead)? {
         let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -97,7 +98,8 @@ final class AgentProcesses: Sendable {
         return source
     }
 
-    /// Tells all that is there to end, and kills what is left after a while. Returns at once.
+    /// Sends SIGTERM to the processes of the run, and kills those that are left after a while. The command's own group
+    /// gets its SIGTERM elsewhere. Returns at once.
     ///
     /// - Parameter grace: How long they may take.
     func end(within grace: Duration) {
@@ -147,7 +149,7 @@ final class AgentProcesses: Sendable {
         }
     }
 
-    /// Signals what is left: SIGTERM once, SIGKILL when the time is over.
+    /// Signals the processes that are left: SIGTERM once, SIGKILL when the time is over.
     ///
     /// - Parameter sparesGroup: Whether the command's process group gets its SIGTERM elsewhere.
     /// - Returns: How many processes are left.

@@ -4,8 +4,9 @@ import LocalState
 
 /// Programs that agents are.
 package enum AgentProgram {
-    /// Where a program is: its path as given, made absolute, or the first of its name in ``searchPath``; nil for none
-    /// that may be run.
+    /// Finds a program: by its path, which is made absolute, or the first one of its name in ``searchPath``.
+    ///
+    /// - Returns: Its path; nil if there is no such program that may be run.
     package static func find(_ name: String) -> String? {
         if name.has("/") {
             guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }

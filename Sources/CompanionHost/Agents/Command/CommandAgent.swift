@@ -9,9 +9,9 @@ import SystemPackage
 /// directory. It learns `PAIRTOOL_CHAT_ID`, `PAIRTOOL_PROJECT` and, when not all tools are allowed,
 /// `PAIRTOOL_ALLOWED_TOOLS` (comma-separated, possibly empty) from its environment.
 ///
-/// Whatever it started ends with it, also what left its session (see ``AgentProcesses``), and with the host, even if the
-/// host is killed (see ``AgentGuard``). Otherwise the host cannot keep a command from doing anything: it is the owner's
-/// choice.
+/// All processes that it started end with it, even those that left its session (see ``AgentProcesses``). They also end
+/// with the host, even if the host is killed (see ``AgentGuard``). Otherwise the host cannot keep a command from doing
+/// anything: it is the owner's choice.
 package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
@@ -19,6 +19,7 @@ package struct CommandAgent: Agent {
     private let path: String
     private let arguments: [String]
     private let logger: Logger
+    /// One model, named after the command's file.
     package let models: [CompanionModel]
 
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
@@ -34,6 +35,9 @@ package struct CommandAgent: Agent {
         AgentProgram.isExecutable(path)
     }
 
+    /// Runs the command for a prompt.
+    ///
+    /// - Throws: ``AgentError`` if the command cannot be started or fails.
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         var options = PlatformOptions()
         // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.

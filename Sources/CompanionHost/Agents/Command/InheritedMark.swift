@@ -4,10 +4,10 @@ import NIOConcurrencyHelpers
 /// A mark on everything that this program starts: a hard limit of file locks that is lower than the program's own was
 /// (`RLIMIT_LOCKS`).
 ///
-/// The kernel hands limits on to every child and every program (setrlimit(2)), and only root can raise a hard one again. So
-/// the mark stays on a process that has cleared its environment and left its session, on whatever that one starts, and
-/// after the end of this program. A list of processes would miss those that were started just before a host was
-/// killed. Linux has ignored this limit since 2.4.25 (getrlimit(2)), so nothing else changes.
+/// The kernel hands limits on to every child and every program (setrlimit(2)), and only root can raise a hard one
+/// again. So the mark stays on a process that has cleared its environment and left its session, on whatever that one
+/// starts, and after the end of this program. A list of processes would miss those that were started just before a host
+/// was killed. Linux has ignored this limit since 2.4.25 (getrlimit(2)), so nothing else changes.
 enum InheritedMark {
     /// The hard limit that this process had; nil as long as it marks nothing.
     private static let unmarked = NIOLockedValueBox<UInt64?>(nil)
@@ -37,13 +37,13 @@ enum InheritedMark {
         return isMarked(ProcessTable.hardLimit(ofLocks: process), below: unmarked) { isOwn(process) }
     }
 
-    /// Whether a limit is a mark. If it cannot be read (`hidepid`, a security module), a process that this user may have
-    /// started has it: an agent must not get rid of its mark by what hides it. Those of other users cannot have been
-    /// started by an agent, and cannot reach the owner's admin socket.
+    /// Whether a limit is a mark. If it cannot be read (`hidepid`, a security module), a process that this user may
+    /// have started has it: an agent must not get rid of its mark by what hides it. Those of other users cannot have
+    /// been started by an agent, and cannot reach the owner's admin socket.
     ///
     /// - Parameters:
     ///   - limit: The hard limit; nil if it cannot be read.
-    ///   - unmarked: The hard limit of what has no mark.
+    ///   - unmarked: The hard limit of a process without the mark.
     ///   - isOwn: Whether the process is there, and this user's.
     static func isMarked(_ limit: UInt64?, below unmarked: UInt64, isOwn: () -> Bool) -> Bool {
         guard let limit else { return isOwn() }

@@ -1,5 +1,5 @@
-/// Decodes UTF-8 that arrives in pieces: a character that a piece ends in is carried over to the next one, bytes
-/// that are no UTF-8 become U+FFFD.
+/// Decodes UTF-8 that arrives in pieces: the bytes of a character that a piece breaks off are carried over to the next
+/// one, and invalid bytes become U+FFFD.
 package struct UTF8StreamDecoder: Sendable {
     private var carried: [UInt8] = []
 
@@ -13,7 +13,7 @@ package struct UTF8StreamDecoder: Sendable {
         return String(decoding: carried[..<complete], as: UTF8.self)
     }
 
-    /// Decodes what is left at the end, where an incomplete character is an invalid one.
+    /// Decodes the rest at the end, where an incomplete character becomes U+FFFD.
     package mutating func finish() -> String {
         defer { carried = [] }
         return String(decoding: carried, as: UTF8.self)

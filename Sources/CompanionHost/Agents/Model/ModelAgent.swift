@@ -5,7 +5,7 @@ package import Providers
 /// A model that answers with the chat's history and the explorer's tools. It needs nothing but an interface of OpenAI's
 /// format, as Ollama, llama.cpp, vLLM, LM Studio and many services have it.
 package struct ModelAgent: Agent {
-    /// How often a turn may go back to the model with what tools gave.
+    /// How often a turn may go back to the model with results of tools.
     static let rounds = 20
     /// Calls of one answer that are carried out.
     static let callsAtOnce = 16
@@ -19,8 +19,9 @@ package struct ModelAgent: Agent {
     private let history: @Sendable (_ chatID: String) async throws -> [ModelMessage]
     private let sleep: @Sendable (Duration) async throws -> Void
     private let logger: Logger
-    /// What the server refuses, for all turns.
+    /// The features that the server has refused, remembered for all turns.
     private let traits = ServerTraits()
+    /// The models of the ``ModelLaunch``, in its order.
     package let models: [CompanionModel]
 
     /// - Parameters:
@@ -49,6 +50,9 @@ package struct ModelAgent: Agent {
         Self.silenceText(limit, name: launch.endpoint.name)
     }
 
+    /// Asks the turn's model, and carries out the explorer's tools that it calls, until it has answered.
+    ///
+    /// - Throws: ``AgentError`` with a text for people; `CancellationError`.
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         let messages: [ModelMessage]
         do {
@@ -97,19 +101,20 @@ package struct ModelAgent: Agent {
     }
 }
 
-/// A model behind an interface of OpenAI's format, and what it is asked with.
+/// A model behind an interface of OpenAI's format, and the settings of requests to it.
 package struct ModelLaunch: Sendable, Hashable {
     /// Tokens of a conversation, unless the owner says otherwise.
     package static let usualContext = 8192
     /// Fewer hold no instructions and tools beside a prompt.
     package static let contexts = 1024...4_000_000
 
+    /// The server, and the key that is sent to it.
     package var endpoint: ProviderEndpoint
     /// The models that devices may choose from; the first is the default.
     package var models: [String]
     /// How many tokens a conversation may have, the answer included.
     package var context: Int
-    /// Where the key is from, for people; nil where none is sent.
+    /// The place that the key was read from, for people; nil if no key is sent.
     package var keyPlace: String?
 
     package init(

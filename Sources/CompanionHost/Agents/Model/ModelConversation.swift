@@ -2,8 +2,8 @@ import CompanionWire
 import FoundationEssentials
 import Providers
 
-/// What a model is asked in a turn, within a budget of tokens. Nobody counts them as every model does: four bytes are
-/// taken for one.
+/// The messages that a model gets in a turn, within a budget of tokens. Every model counts tokens in its own way: four
+/// bytes are taken for one.
 struct ModelConversation: Sendable {
     /// Tokens of a message besides its text.
     static let overhead = 8
@@ -63,10 +63,10 @@ struct ModelConversation: Sendable {
         }
     }
 
-    /// What is asked next: the newest of the messages that there is room for, whole ones, and all of this turn. Results
-    /// of tools go first where that is too much, the oldest first.
+    /// Returns the next request: as many of the chat's newest messages as there is room for, each of them whole, and
+    /// all of this turn. If that alone is too much, results of tools are left out, the oldest first.
     ///
-    /// - Throws: ``AgentError`` where the prompt alone is too long.
+    /// - Throws: ``AgentError`` if this turn is too long even without the results of its tools.
     func request() throws(AgentError) -> ProviderPrompt {
         var exchange = exchange
         let schemas = tools.reduce(0) {

@@ -1,7 +1,7 @@
 import GRDB
 import Providers
 
-/// What was said in a chat.
+/// A message of a chat, for a model.
 struct ModelMessage: Sendable, Hashable {
     var isFromUser: Bool
     var text: String

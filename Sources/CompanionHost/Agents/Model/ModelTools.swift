@@ -15,7 +15,7 @@ enum ModelTool: String, Sendable, CaseIterable {
     /// Bytes of a call's arguments.
     static let argumentsSize = 64 << 10
 
-    /// What a turn's allowed tools call it.
+    /// The tool of the explorer that has to be among a turn's allowed tools.
     var permission: BuiltinAgent.Tool {
         switch self {
         case .listDirectory, .showTree: .listDirectory
@@ -165,7 +165,7 @@ extension ModelTool {
     }
 }
 
-/// What the explorer says, for a model.
+/// Collects the explorer's answer for a model, up to a limit.
 struct ModelToolAnswer: Sendable {
     let limit: Int
     private var text: [UInt8] = []

@@ -38,7 +38,8 @@ extension ModelTurn {
         return "\(launch.endpoint.name) rejected the key from \(place). At the host: \(way)"
     }
 
-    /// What to do about a model that is not there.
+    /// Returns the text of an error about a model that the server does not have, or does not answer with: it names some
+    /// that it has, or what to check.
     private func modelText(_ error: ProviderError) async throws -> String {
         let name = launch.endpoint.name
         let known: [String]

@@ -19,7 +19,7 @@ struct ModelTurn {
     private var hasHalved = false
     private var usage = TurnUsage()
 
-    /// What came of one request.
+    /// The answer to one request.
     private struct Answer {
         var text = ""
         var calls: [ProviderToolCall] = []
@@ -151,7 +151,7 @@ extension ModelTurn {
 extension ModelTurn {
     /// Carries out calls, one after the other.
     ///
-    /// - Returns: What the model gets for each.
+    /// - Returns: The result of each call, for the model.
     private mutating func use(_ calls: [ProviderToolCall]) async throws -> [String] {
         var results: [String] = []
         for (index, call) in calls.enumerated() {

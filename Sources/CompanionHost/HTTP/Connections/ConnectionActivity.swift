@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What one connection is doing, told to the gate whenever it changes. Belongs to the connection's event loop.
+/// Follows the phase of one connection, and tells the gate whenever it changes. Belongs to the connection's event loop.
 final class ConnectionActivity {
     private let gate: ConnectionGate
     private let id: ConnectionPolicy.ID

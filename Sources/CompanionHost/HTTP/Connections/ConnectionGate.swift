@@ -25,7 +25,7 @@ final class ConnectionGate: Sendable {
         var logLimiter = PeerLogLimiter()
     }
 
-    /// Seconds between two looks at who is overdue.
+    /// Seconds between two looks for overdue connections.
     private static let interval: TimeInterval = 1
 
     private let clock: HostClock
@@ -88,14 +88,14 @@ final class ConnectionGate: Sendable {
         state.withLockedValue { $0.policy.trust(id, isTrusted) }
     }
 
-    /// Notes something that a stranger has done, in one line for each peer and minute.
+    /// Logs something that a stranger has done, in one line for each peer and minute.
     func note(_ reason: String, of peer: IPAddress) {
         let now = clock.now()
         guard let line = state.withLockedValue({ $0.logLimiter.note(peer.description, now: now) }) else { return }
         log(reason, line)
     }
 
-    /// Ends what is overdue, until the task is cancelled.
+    /// Ends overdue connections, until the task is cancelled.
     func run() async {
         for await _ in wakes {
             while !state.withLockedValue({ $0.held.isEmpty && $0.logLimiter.isEmpty }) {

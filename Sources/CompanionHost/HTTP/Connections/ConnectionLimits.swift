@@ -1,4 +1,4 @@
-/// What peers may have of a host's connections. An address is a peer: IPv4 within IPv6 counts as IPv4, and `::1` as
+/// The limits of a host's connections. Each address is a peer: IPv4 within IPv6 counts as IPv4, and `::1` as
 /// `127.0.0.1`.
 package struct ConnectionLimits: Sendable, Hashable {
     /// Connections of one socket at a time; beyond that the system keeps new ones waiting. Default: 2,048; fewer where

@@ -7,7 +7,7 @@ struct ConnectionPolicy: Sendable {
     /// A connection, as its owner numbers it.
     typealias ID = UInt
 
-    /// What a connection is doing.
+    /// The phase that a connection is in.
     enum Phase: Sendable, Hashable {
         /// TLS is being agreed on.
         case handshake

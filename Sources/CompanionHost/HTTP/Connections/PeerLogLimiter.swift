@@ -25,7 +25,8 @@ struct PeerLogLimiter: Sendable {
 
     /// Asks whether a line about a peer may be written.
     ///
-    /// - Returns: What the line names as the peer, and how many were left out before it; nil when it is left out.
+    /// - Returns: The peer that the line names, and how many lines were left out before it; nil if it is to be left
+    ///   out.
     mutating func note(_ peer: String, now: Date) -> Suppressed? {
         let key = entries[peer] != nil || entries.count < Self.peers ? peer : "others"
         if let entry = entries[key], now.timeIntervalSince(entry.writtenAt) < Self.interval {

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Follows the requests and answers of a connection, and has a client of HTTP/1.0 get what it understands: an answer
-/// that is not in chunks, and the end of the connection behind it.
+/// Follows the requests and answers of a connection, and gives clients of HTTP/1.0 an answer that they understand:
+/// without chunks, and with the end of the connection behind it.
 final class RequestsHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

@@ -14,7 +14,7 @@ final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
     private enum State {
         case fresh
         case passing
-        /// Answered; what comes is thrown away until the peer has read the answer.
+        /// The peer was answered. Further bytes are thrown away until it has read the answer.
         case draining(bytes: Int)
     }
 
@@ -48,7 +48,7 @@ final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
         context?.close(promise: nil)
     }
 
-    /// Notes what came here that is no request: once, whatever follows from it.
+    /// Logs that the peer sent something other than a request; once for each connection.
     func note(_ reason: String) {
         guard let peer, !isNoted else { return }
         isNoted = true

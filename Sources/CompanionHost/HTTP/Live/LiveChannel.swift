@@ -13,8 +13,8 @@ import ServiceLifecycle
 
 /// HTTP/1.1 over TLS whose first request may become a WebSocket.
 ///
-/// A request to upgrade goes through the router, with everything that it checks; only what it answers with 101 is
-/// upgraded. Any other is answered as plain HTTP, by the same route.
+/// A request to upgrade goes through the router with all its checks. It is upgraded only if the router answers with
+/// 101. Any other is answered as plain HTTP, by the same route.
 struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Context == HostRequestContext {
     enum Negotiated: Sendable {
         case http(HTTP1Channel.Value)

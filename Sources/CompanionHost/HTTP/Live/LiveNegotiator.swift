@@ -4,8 +4,8 @@ import NIOHTTP1
 /// Decides whether a connection's first request becomes a WebSocket, before NIO's upgrade handler sees it: that handler
 /// drops requests whose upgrade it refuses, and they would never be answered.
 ///
-/// What is not granted goes on without its `Upgrade`, as the connection's last request: NIO's parser reads nothing
-/// behind a request for an upgrade. A connection whose first bytes are no request is answered and closed.
+/// A request that is not granted is passed on without its `Upgrade`, as the connection's last one: NIO's parser reads
+/// nothing behind a request for an upgrade. A connection whose first bytes are no request is answered and closed.
 final class LiveNegotiator: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -13,7 +13,7 @@ final class LiveNegotiator: ChannelInboundHandler, RemovableChannelHandler {
 
     private enum State {
         case waiting
-        /// With what has come behind the head.
+        /// The router is being asked about a head; the parts are those that have come behind it.
         case asking(HTTPRequestHead, [HTTPServerRequestPart])
         case done
     }
@@ -22,7 +22,7 @@ final class LiveNegotiator: ChannelInboundHandler, RemovableChannelHandler {
     private let isMalformed: () -> Void
     private let isGranted: (any Channel, HTTPRequestHead) -> EventLoopFuture<Bool>
 
-    /// - Parameter isMalformed: Called when what comes is no request.
+    /// - Parameter isMalformed: Called if the first bytes are no request.
     init(
         isMalformed: @escaping () -> Void,
         isGranted: @escaping (any Channel, HTTPRequestHead) -> EventLoopFuture<Bool>

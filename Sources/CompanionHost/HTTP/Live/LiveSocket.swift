@@ -30,7 +30,7 @@ struct LiveSocket: Sendable {
         case unexpectedData
         case unmasked
 
-        /// What is sent to the client (RFC 6455, section 7.4.1).
+        /// The code and the reason of the close frame (RFC 6455, section 7.4.1); nil for a client that is gone.
         var close: (code: WebSocketErrorCode, reason: String)? {
             switch self {
             case .closed(let code): (code, "")

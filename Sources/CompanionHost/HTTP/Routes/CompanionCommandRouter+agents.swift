@@ -2,8 +2,8 @@ import CompanionWire
 import Hummingbird
 
 extension CompanionCommandRouter {
-    /// Refuses a request for what only the owner may do if it comes from an agent of this host, or from a process of this
-    /// machine that may be one. To be asked for each request: a connection can be passed on.
+    /// Refuses a request for something that only the owner may do, if it comes from an agent of this host, or from a
+    /// process of this machine that may be one. To be asked for each request: a connection can be passed on.
     ///
     /// - Parameter command: For the audit.
     /// - Throws: ``HostError`` with `request.forbidden`.
@@ -22,7 +22,8 @@ extension CompanionCommandRouter {
 }
 
 extension CommandPayload {
-    /// Whether it decides what the agent may do, or takes something away: no agent of the host may ask for that.
+    /// Whether only the owner may ask for it: it decides what the agent may do, or takes something away. The host
+    /// refuses it to its own agents.
     var isForOwnerAlone: Bool {
         switch self {
         case .approvalDecide, .sessionRemove: true

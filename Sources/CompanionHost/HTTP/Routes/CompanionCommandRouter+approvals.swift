@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 extension CompanionCommandRouter {
-    /// The questions of the agent. They are answered by a signed command, `approval.decide`.
+    /// Adds the routes for the questions of the agent. Answers come by a signed command, `approval.decide`.
     func addApprovalRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/approvals", to: router) { request, context in
             _ = try await authenticate(request, context)

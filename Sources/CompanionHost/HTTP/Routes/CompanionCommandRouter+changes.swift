@@ -2,7 +2,7 @@ import CompanionWire
 import Hummingbird
 
 extension CompanionCommandRouter {
-    /// What agents have changed, and where they work: for devices of v2.
+    /// Adds the routes for the changes and the sessions of agents. They are for devices of v2.
     func addChangesRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/chats/:id/changes", to: router) { request, context in
             _ = try await authenticate(request, context)

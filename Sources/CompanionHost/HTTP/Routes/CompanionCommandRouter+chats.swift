@@ -35,7 +35,7 @@ extension CompanionCommandRouter {
         }
     }
 
-    /// Reads a number as deployed hosts do (`parseInt`): white space, a sign, digits; what follows is ignored.
+    /// Reads a number as deployed hosts do (`parseInt`): white space, a sign, digits; the rest is ignored.
     static func integer(_ text: Substring?) -> Int? {
         guard let text else { return nil }
         let trimmed = text.drop(while: \.isWhitespace)

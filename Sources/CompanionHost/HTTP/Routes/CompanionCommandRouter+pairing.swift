@@ -85,7 +85,7 @@ extension CompanionCommandRouter {
         }
     }
 
-    /// The steps of a pairing and the opening of a session by v2.
+    /// Adds the routes for the steps of a pairing by v2, and for the opening of a session.
     func addPairingV2Routes(to router: Router<HostRequestContext>) {
         add(.post, "/companion/pairing/hello", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
@@ -124,7 +124,7 @@ extension CompanionCommandRouter {
         }
     }
 
-    /// Notes what a step of a pairing is refused for. Guesses are noted where they are counted, right or wrong.
+    /// Logs why a step of a pairing is refused. Guesses are logged where they are counted, right or wrong.
     private func noted<Answer: Sendable>(_ step: String, _ answer: () async throws -> Answer) async throws -> Answer {
         let start = ContinuousClock.now
         do {
@@ -146,7 +146,7 @@ extension CompanionCommandRouter {
         return peer.description
     }
 
-    /// What a device of v2 learns about itself.
+    /// The answer to a device of v2 that asks for its own status.
     private func status(of device: AuthenticatedDevice) -> Response {
         guard let known = devices.device(id: device.id) else {
             return .json(CompanionStatusResponse(connectedDevice: nil))

@@ -74,7 +74,7 @@ extension Response {
 
     /// A turn's frames. The connection is cut when the access ends that they were asked for with.
     ///
-    /// - Parameter write: What is sent for an item, and whether it is the last.
+    /// - Parameter write: Returns the bytes that are sent for an item, and whether it is the last.
     private static func stream(
         _ frames: TurnReader,
         until access: StreamAccess,
@@ -106,7 +106,7 @@ extension Response {
 
 /// The access that a stream was asked for with, and the connection that ends with it.
 struct StreamAccess: Sendable {
-    /// What a stream of v1 has left for its last frame, which says why it ends. (Revocation leaves a second.)
+    /// The time that a stream of v1 has for its last frame, which says why it ends. (Revocation leaves a second.)
     private static let grace = Duration.milliseconds(500)
 
     let device: AuthenticatedDevice

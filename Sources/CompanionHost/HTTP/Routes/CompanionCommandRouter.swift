@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The requests of the protocol, and who may make them.
+/// The routes of the protocol, with the checks of who may use them.
 package struct CompanionCommandRouter: Sendable {
     let version: String
     /// Milliseconds since 1970-01-01 UTC.
@@ -30,7 +30,7 @@ package struct CompanionCommandRouter: Sendable {
     let connections: ConnectionGate
     let refusals: AgentRefusals
     let logger: Logger
-    /// Who of this machine's users asks.
+    /// Finds the user of this machine who sends a request.
     let localPeers = LocalPeers()
 
     /// All routes. Known paths answer 405 to other methods, unknown ones 404, both in JSON.
@@ -114,7 +114,7 @@ package struct CompanionCommandRouter: Sendable {
     /// Adds a path that knows exactly one method. Where that is GET, HEAD gets the same without the body.
     ///
     /// - Parameter bodyLimit: Bytes of a body that is read before anything else. nil: the route has none, or reads it
-    ///   itself when it knows who sends it.
+    ///   itself once it knows the sender.
     /// - Parameter hasHead: Whether HEAD is answered: not where the answer is a stream.
     func add(
         _ method: HTTPRequest.Method,
@@ -174,7 +174,7 @@ package struct CompanionCommandRouter: Sendable {
 
     /// Lets a request of either protocol pass.
     ///
-    /// - Parameter permission: What the device needs besides being paired.
+    /// - Parameter permission: The permission that the device needs. Default: nil, being paired is enough.
     /// - Throws: As ``authenticate(_:_:)`` or ``requireConnection(_:)``; 403 with `permission.denied`.
     @discardableResult
     func admit(
@@ -224,7 +224,7 @@ package struct CompanionCommandRouter: Sendable {
         return AuthenticatedDevice(device, protocolVersion: 1, epoch: revocations.epoch(of: device.id))
     }
 
-    /// Lets a request pass that shows or changes who is paired: from the paired address, or from the host's own user.
+    /// Lets a request about the pairing pass if it comes from the paired address, or from the host's own user.
     func requireManager(_ context: HostRequestContext) async throws {
         guard await isManager(context, of: devices.connection) else {
             let isRightAddress = context.isLoopback || devices.connection?.address == context.peer

@@ -57,7 +57,7 @@ extension StringProtocol {
     /// The first 8 scalars of an id, to show to people.
     package var shortID: String { scalars(atMost: 8) }
 
-    /// What follows these bytes; nil for a text that does not begin with them.
+    /// Returns the rest of the text after a prefix; nil if the text does not begin with the bytes of the prefix.
     ///
     /// - Parameter ignoringCase: Whether letters of ASCII may be of the other case.
     package func dropping(prefix: some StringProtocol, ignoringCase: Bool = false) -> SubSequence? {
@@ -68,7 +68,7 @@ extension StringProtocol {
         return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
     }
 
-    /// What these bytes follow; nil for a text that does not end with them.
+    /// Returns the text before a suffix; nil if the text does not end with the bytes of the suffix.
     package func dropping(suffix: some StringProtocol) -> SubSequence? {
         guard ends(with: suffix) else { return nil }
         return self[..<utf8.index(startIndex, offsetBy: utf8.count - suffix.utf8.count)]
@@ -88,7 +88,7 @@ extension StringProtocol {
         }
     }
 
-    /// What comes before and after the first of a separator; nil where there is none.
+    /// Splits the text at the first separator and returns the parts before and after it; nil if there is no separator.
     ///
     /// - Parameter separator: An ASCII character.
     package func cut(at separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence)? {
@@ -96,7 +96,7 @@ extension StringProtocol {
         return (self[..<place], self[utf8.index(after: place)...])
     }
 
-    /// What comes before and after the last of a separator; nil where there is none.
+    /// Splits the text at the last separator and returns the parts before and after it; nil if there is no separator.
     ///
     /// - Parameter separator: An ASCII character.
     package func cut(atLast separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence)? {

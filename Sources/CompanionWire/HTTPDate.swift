@@ -7,6 +7,7 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
+    /// Reads a time in UTC. Returns nil for any other text. The name of the weekday is not checked.
     package static func date(from text: String) -> Date? {
         let words = text.parts(" ")
         guard

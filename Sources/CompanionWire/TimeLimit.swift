@@ -3,8 +3,9 @@ package struct TimeLimitExceeded: Error {}
 
 /// Runs a body with a time limit.
 ///
-/// - Parameter limit: Nil: none.
-/// - Returns: What the body returns, or nil when the time runs out first. The body is then cancelled and awaited.
+/// - Parameter limit: nil for no limit.
+/// - Returns: The body's result; nil when the time runs out first. The body is then cancelled and awaited.
+/// - Throws: The body's error, or `CancellationError`.
 package func withTimeLimit<R: Sendable>(
     _ limit: Duration?,
     clock: any Clock<Duration> = ContinuousClock(),

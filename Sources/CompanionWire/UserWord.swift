@@ -10,15 +10,16 @@ package struct UserWord: Sendable {
         (self.word, lowered) = (word, word.lowercased())
     }
 
+    /// Whether an id has the same bytes as the word.
     package func isID(_ id: String) -> Bool { id.isSame(as: word) }
 
     /// Whether an id begins with it. Fewer than four bytes mean no id.
     package func begins(id: String) -> Bool { word.utf8.count >= 4 && id.begins(with: word) }
 
-    /// Regardless of case.
+    /// Whether a name is the word, regardless of case.
     package func isName(_ name: String) -> Bool { name.lowercased() == lowered }
 
-    /// Regardless of case. Nothing begins with an empty word.
+    /// Whether a name begins with the word, regardless of case. No name begins with an empty word.
     package func begins(name: String) -> Bool { !word.isEmpty && name.lowercased().begins(with: lowered) }
 
     /// The items that it means: those with this id; else with this name; else those whose id begins so; else those

@@ -2,11 +2,14 @@ import CDBus
 import CompanionWire
 import FoundationEssentials
 
-/// Where a message bus listens (D-Bus specification, Server Addresses).
+/// The address of a message bus (D-Bus specification, Server Addresses).
 package struct DBusAddress: Sendable, Hashable, CustomStringConvertible {
     let text: String
 
-    /// - Returns: nil where the text names no Unix socket. Of the other kinds of address, some start programs.
+    /// Reads a list of addresses, separated by `;`, and keeps those of Unix sockets. Some of the other kinds start
+    /// programs.
+    ///
+    /// - Returns: nil if the text names no Unix socket.
     package init?(_ text: String) {
         let sockets = text.parts(";").filter { $0.begins(with: "unix:") }
         guard !sockets.isEmpty else { return nil }

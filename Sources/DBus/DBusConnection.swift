@@ -93,7 +93,9 @@ package actor DBusConnection {
     /// sender therefore has to be looked at.
     ///
     /// - Parameter path: The object of the service that they come from. Default: nil, any.
-    /// - Returns: The signals from now on, at most 1024 that nobody has read. It ends with the connection.
+    /// - Returns: The signals from now on. If more than 1024 are unread, the oldest are dropped. It ends with the
+    ///   connection.
+    /// - Throws: ``DBusError`` where the bus refuses or does not answer, or `CancellationError`.
     package func signals(
         of interface: String,
         from service: String,

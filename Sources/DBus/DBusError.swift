@@ -6,7 +6,7 @@ package struct DBusError: Error, Sendable, CustomStringConvertible {
     /// As D-Bus names its errors, such as `org.freedesktop.DBus.Error.ServiceUnknown`: from libdbus, the bus or the
     /// service. It is text of a peer.
     package var name: String
-    /// For people.
+    /// The error as a sentence for people, without a full stop. It may contain text of a peer.
     package var description: String
 
     package init(name: String, _ description: String) {
@@ -39,7 +39,7 @@ package struct DBusError: Error, Sendable, CustomStringConvertible {
         DBusError(name: "org.freedesktop.DBus.Error.InvalidSignature", description)
     }
 
-    /// What a function of libdbus reports.
+    /// Copies the error that a function of libdbus reports.
     init(_ error: CDBus.DBusError) {
         name = error.name.map { String(cString: $0) } ?? ""
         description = error.message.map { String(cString: $0) } ?? name

@@ -14,14 +14,15 @@ package enum DBusValue: Sendable, Hashable {
     /// Something else, which is not read and cannot be sent.
     case other
 
+    /// The text; nil for a value of another type. The accessors below work in the same way.
     package var string: String? { if case .string(let text) = self { text } else { nil } }
     package var uint32: UInt32? { if case .uint32(let number) = self { number } else { nil } }
     package var strings: [String]? { if case .strings(let texts) = self { texts } else { nil } }
     package var dictionary: [String: DBusValue]? { if case .dictionary(let entries) = self { entries } else { nil } }
 }
 
-/// Reading. libdbus has checked a message that it hands over: its texts are UTF-8, and no value is nested deeper than 64
-/// levels.
+/// Reading. libdbus has checked a message that it hands over: its texts are UTF-8, and no value is nested deeper than
+/// 64 levels.
 extension DBusValue {
     static func values(of message: OpaquePointer) -> [DBusValue] {
         var iterator = DBusMessageIter()

@@ -1,7 +1,8 @@
 import QRCodec
 import Subprocess
 
-/// What was copied last, by way of the programs that desktops have for it: `wl-paste` on Wayland, `xclip` on X11.
+/// The clipboard of the desktop. It is read with the programs that desktops have for it: `wl-paste` on Wayland, `xclip`
+/// on X11.
 package struct Clipboard: Sendable {
     /// How a program is asked.
     private struct Program {
@@ -33,10 +34,12 @@ package struct Clipboard: Sendable {
 
     private let environment: [String: String]
 
+    /// - Parameter environment: Names the desktop (`WAYLAND_DISPLAY`, else `DISPLAY`); the program gets all of it.
     package init(environment: [String: String]) {
         self.environment = environment
     }
 
+    /// The content of the clipboard, as the program that copied it gives it.
     package enum Content: Sendable, Hashable {
         /// An image file.
         case picture([UInt8])

@@ -1,5 +1,6 @@
 /// Why something of the desktop cannot be had.
 package struct DesktopError: Error, Sendable, CustomStringConvertible {
+    /// The kinds of failure. New ones may be added, so a `switch` needs a `default`.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
             case noDirectory = "no_directory"
@@ -33,6 +34,7 @@ package struct DesktopError: Error, Sendable, CustomStringConvertible {
         package static let refused = Code(value: .refused)
         /// There is no desktop to look at.
         package static let noScreen = Code(value: .noScreen)
+        /// A library that is needed is not installed.
         package static let missingLibrary = Code(value: .missingLibrary)
         /// The screen's colours are of a kind that is not read.
         package static let unsupportedScreen = Code(value: .unsupportedScreen)
@@ -42,17 +44,21 @@ package struct DesktopError: Error, Sendable, CustomStringConvertible {
         package static let noClipboard = Code(value: .noClipboard)
         /// There is nothing in the clipboard that could be read.
         package static let empty = Code(value: .empty)
+        /// The content is larger than what is read.
         package static let tooLarge = Code(value: .tooLarge)
+        /// A program, or the desktop, did not do its work.
         package static let failed = Code(value: .failed)
 
+        /// The stable name of the code, such as `no_screen`.
         package var description: String { value.rawValue }
     }
 
     package let code: Code
-    /// What happened and why, for people.
+    /// The error and its cause as a sentence for people, without a full stop.
     package let message: String
-    /// What to do about it, if that is known.
+    /// Advice or a command that helps the user, without a full stop; nil if none is known.
     package let remedy: String?
+    /// The file of pairtool's source where the error was made: `Module/File.swift`.
     package let file: String
     package let line: Int
 

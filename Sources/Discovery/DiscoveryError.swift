@@ -1,4 +1,4 @@
-/// What went wrong while browsing, resolving or publishing.
+/// An error of browsing, resolving or publishing.
 package struct DiscoveryError: Error, Sendable {
     /// The kinds of failure. New ones may be added, so a `switch` needs a `default`.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -36,13 +36,13 @@ package struct DiscoveryError: Error, Sendable {
     }
 
     package var code: Code
-    /// What happened, for people.
+    /// The error as a sentence for people, without a full stop.
     package var message: String
-    /// What the engine said, where it said something.
+    /// The engine's own error; nil if there is none.
     package var underlying: (any Error)?
     /// The engine that failed, where the user has asked for that one alone.
     package var engine: DiscoveryEngineKind?
-    /// Where in pairtool's source the error was made.
+    /// The file and line of pairtool's source where the error was made: `Module/File.swift:12`.
     package var location: String
 
     package init(

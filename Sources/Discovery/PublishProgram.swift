@@ -10,7 +10,9 @@ package struct PublishProgram: EngineProgram {
     private var renames = 0
     private var wasInterrupted = false
 
-    /// - Parameter alternative: The name to try when one is taken.
+    /// - Parameters:
+    ///   - name: The instance name to begin with.
+    ///   - alternative: Returns the name to try when one is taken.
     package init(name: String, alternative: @escaping @Sendable (String) -> String) {
         self.name = name
         self.alternative = alternative

@@ -1,10 +1,10 @@
-/// What went wrong while an image was read or a QR code was drawn.
+/// An error while an image was read or a QR code was drawn.
 package struct QRCodecError: Error, CustomStringConvertible {
     /// The kind of failure.
     package var code: Code
     /// One sentence for people: what happened and, where it helps, with which figures. Holds no payload bytes.
     package var message: String
-    /// Where in our sources it was thrown.
+    /// The place in pairtool's sources where it was thrown.
     package var location: Location
 
     package init(
@@ -25,6 +25,7 @@ package struct QRCodecError: Error, CustomStringConvertible {
         package var file: String
         package var line: Int
 
+        /// `Module/File.swift:12`.
         package var description: String { "\(file):\(line)" }
     }
 }
@@ -87,7 +88,7 @@ extension QRCodecError {
         package static let cameraBusy = Code(kind: .cameraBusy)
         /// The user has no permission to use the camera.
         package static let cameraDenied = Code(kind: .cameraDenied)
-        /// What is there is something else, or a device that gives no pictures.
+        /// The path leads to something other than a camera, or to a device that gives no pictures.
         package static let notACamera = Code(kind: .notACamera)
         /// The camera failed for a reason of its own.
         package static let cameraFailed = Code(kind: .cameraFailed)

@@ -1,4 +1,4 @@
-/// Where a host listens: an address and a TCP port.
+/// The address and the TCP port of a host.
 package struct CompanionEndpoint: Sendable, Hashable, Codable {
     /// The port of the CopilotForge companion backend.
     package static let defaultPort = 7878

@@ -49,7 +49,7 @@ package struct IPAddress: Sendable, Hashable {
         return IPAddress(bytes: Array(bytes[12...])) ?? self
     }
 
-    /// Where an address can lead.
+    /// The part of the network that an address belongs to.
     package enum Scope: Sendable, Hashable {
         case loopback
         /// 169.254.0.0/16, fe80::/10.
@@ -64,6 +64,7 @@ package struct IPAddress: Sendable, Hashable {
         case global
     }
 
+    /// The scope of the address. An IPv4-mapped IPv6 address has the scope of its IPv4 address.
     package var scope: Scope {
         let address = unmapped.bytes
         if address.count == 4 {
@@ -119,6 +120,9 @@ extension IPAddress: Comparable {
 }
 
 extension IPAddress: Codable {
+    /// Reads the text of ``init(_:)``.
+    ///
+    /// - Throws: `DecodingError` for text that is no address.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)

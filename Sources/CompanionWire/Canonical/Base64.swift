@@ -1,5 +1,6 @@
 /// Standard base64 with padding (RFC 4648, section 4), strictly: one text for each sequence of bytes.
 package enum Base64 {
+    /// Encodes bytes, with `=` at the end to a multiple of four characters.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var output = Base64Coder.standard.encode(bytes)
         while output.count % 4 != 0 { output.append(UInt8(ascii: "=")) }
@@ -17,6 +18,7 @@ package enum Base64 {
 
 /// base64url without padding (RFC 4648, section 5), strictly: one text for each sequence of bytes.
 package enum Base64URL {
+    /// Encodes bytes, without `=` at the end.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         String(decoding: Base64Coder.url.encode(bytes), as: UTF8.self)
     }

@@ -13,6 +13,7 @@ package struct CanonicalJSON: Sendable, Hashable {
 
     package static let null = CanonicalJSON(checked: .null)
 
+    /// The checked value. It contains no ``JSONValue/number(_:)``.
     package let value: JSONValue
 
     /// Checks a value: no ``JSONValue/number(_:)``, no integer beyond ±(2^53 - 1), no more than 32 levels.
@@ -96,6 +97,9 @@ package struct CanonicalJSON: Sendable, Hashable {
 }
 
 extension CanonicalJSON: Codable {
+    /// Reads any value of JSON, and checks it as ``init(_:)`` does.
+    ///
+    /// - Throws: `DecodingError` for a value that the protocol cannot sign.
     package init(from decoder: any Decoder) throws {
         let value = try JSONValue(from: decoder)
         do {

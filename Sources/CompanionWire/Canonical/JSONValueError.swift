@@ -1,5 +1,6 @@
 /// Why bytes are not the JSON that the protocol signs, or why a value cannot be written as such.
 package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The rule that the JSON breaks.
     package struct Code: Sendable, Hashable {
         private enum Value: Sendable { case syntax, duplicateName, number, text, depth, conversion }
         private let value: Value
@@ -19,9 +20,9 @@ package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     package let code: Code
-    /// What is wrong, for people.
+    /// The broken rule as a sentence for people, without a full stop.
     package let message: String
-    /// Where in the bytes, from 0; nil where there are no bytes.
+    /// The offset of the error in the bytes that were read, from 0; nil if the error is about a Swift value.
     package let offset: Int?
 
     package init(_ code: Code, _ message: String, offset: Int? = nil) {
@@ -30,5 +31,6 @@ package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertibl
         self.offset = offset
     }
 
+    /// The message, followed by the offset if there is one.
     package var description: String { offset.map { "\(message) (at byte \($0))" } ?? message }
 }

@@ -31,7 +31,9 @@ package enum CompanionJSON {
 }
 
 extension CompanionJSON {
-    /// Decodes the JSON of a peer: what is no Unicode in it becomes U+FFFD first (``repaired(_:)-(Data)``).
+    /// Decodes the JSON of a peer. Invalid Unicode in it becomes U+FFFD first (``repaired(_:)-(Data)``).
+    ///
+    /// - Throws: `DecodingError`.
     package static func decode<Value: Decodable>(_ type: Value.Type, fromPeer json: Data) throws -> Value {
         try decoder().decode(type, from: repaired(json))
     }

@@ -20,7 +20,7 @@ extension JSONValue {
     /// The objects in a line that has other text around them: an agent may print a title, a byte-order mark or a
     /// warning in front of its message, or two messages with nothing between them.
     ///
-    /// What is inside an object counts as a part of it, also where the object is broken: parts of a message are never
+    /// Objects inside another object are parts of it, even if the outer object is broken: parts of a message are never
     /// taken for messages.
     ///
     /// - Parameter mark: A member that the wanted objects have. An object that is broken behind this member ends the

@@ -5,8 +5,8 @@ package import FoundationEssentials
 /// It is read leniently (``init(lenient:)``) from software that does not keep to the rules. JSON that the protocol
 /// signs is read strictly, as ``CanonicalJSON``.
 ///
-/// `==` compares strings as Swift does, by canonical equivalence. To compare bytes, use ``json``. An ``integer(_:)`` and
-/// a ``number(_:)`` are never equal.
+/// `==` compares strings as Swift does, by canonical equivalence. To compare bytes, use ``json``. An ``integer(_:)``
+/// and a ``number(_:)`` are never equal.
 package enum JSONValue: Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])
@@ -194,6 +194,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue: Codable {
+    /// Reads any value. Whole numbers beyond `Int64` become ``number(_:)``.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {

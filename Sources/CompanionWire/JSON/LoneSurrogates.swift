@@ -60,7 +60,8 @@ enum LoneSurrogates {
         return unit
     }
 
-    /// Replaces bytes that are not UTF-8 by U+FFFD, and puts halves of characters together that were encoded one by one.
+    /// Replaces bytes that are not UTF-8 by U+FFFD, and puts halves of characters together that were encoded one by
+    /// one.
     ///
     /// - Returns: Nil where all is well.
     static func replacingInvalid(in bytes: [UInt8]) -> [UInt8]? {

@@ -3,7 +3,7 @@
 package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
     /// The elements that could be decoded, in order.
     package var elements: [Element]
-    /// Where in the peer's list the elements stood that were left out.
+    /// The indices, from 0, that the omitted elements had in the peer's list.
     package var droppedIndices: [Int]
 
     /// How many elements were left out.
@@ -14,6 +14,9 @@ package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Send
         self.droppedIndices = []
     }
 
+    /// Reads an array.
+    ///
+    /// - Throws: `DecodingError` only if the value is no array.
     package init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         var elements: [Element] = []
@@ -32,6 +35,7 @@ package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Send
         self.droppedIndices = dropped
     }
 
+    /// Writes the elements as a plain array; the omitted ones are not in it.
     package func encode(to encoder: any Encoder) throws {
         try elements.encode(to: encoder)
     }

@@ -3,11 +3,14 @@ package struct AgentMode: Codable, Sendable, Hashable {
     /// The most scalars of ``name``; the rest of a longer one is dropped.
     package static let maximumLength = 120
 
+    /// One line of at most ``maximumLength`` scalars, and never empty.
     package let name: String
 
     /// For people: `mode: bypass permissions`. Not sanitised.
     package var text: String { "mode: \(name)" }
 
+    /// Makes a mode from an agent's text: it becomes one line, and is cut to ``maximumLength`` scalars.
+    ///
     /// - Returns: nil for a name of white space only.
     package init?(_ name: String) {
         let name = name.oneLine(atMost: Self.maximumLength)

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// A request for approval, by an agent or a daemon of a host of any family. All texts are the requester's: sanitise them
-/// before they reach a terminal.
+/// A request for approval, by an agent or a daemon of a host of any family. All texts are the requester's: sanitise
+/// them before they reach a terminal.
 package struct Approval: Codable, Sendable, Hashable, Identifiable {
     /// How far a request is. Daemons may have more words than these.
     package struct State: RawRepresentable, Codable, Sendable, Hashable {
@@ -20,37 +20,41 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
         package static let interrupted = State(rawValue: "interrupted")
     }
 
+    /// The id of the request, which an answer has to give.
     package var id: String
-    /// The chat and the turn that it belongs to; empty for none.
+    /// The id of the chat that the request belongs to; empty for none.
     package var chatId: String
+    /// The id of the turn that the request belongs to; empty for none.
     package var turnId: String
-    /// What the requester wants to do.
+    /// A short description of the action that the requester wants to take.
     package var title: String
-    /// What sort of tool it wants to use, such as `edit` or `execute`; empty for none.
+    /// The kind of tool that the requester wants to use, such as `edit` or `execute`; empty for none.
     package var kind: String
-    /// What it would do, in full: a command, a difference, or JSON. nil in lists.
+    /// The action in full: a command, a difference, or JSON. nil in lists.
     package var arguments: String?
     /// The possible answers; nil if there are only approve and reject.
     package var options: [AgentOption]?
     /// Why, in the words of a daemon's requester.
     package var reason: String?
-    /// Who asks, as far as a daemon knows.
+    /// The name of the requester, if a daemon knows it; else nil.
     package var requestedBy: String?
-    /// What else a daemon's requester says.
+    /// Other members of a daemon's request, as texts by their names; nil from other hosts.
     package var details: [String: String]?
+    /// The time of the request; nil if the host does not tell it.
     package var askedAt: Date?
     /// When the request is rejected without an answer; nil if it never expires.
     package var expiresAt: Date?
     package var state: State
     /// The id of the option that was chosen.
     package var option: String?
-    /// Who answered, for people; nil where nobody did, or the host does not say.
+    /// A name, for people, of the person or device that answered; nil if nobody did, or the host does not tell.
     package var decidedBy: String?
+    /// The time of the answer; nil if there is none yet, or the host does not tell.
     package var decidedAt: Date?
     /// The agent's mode when it asked; nil where that is not known.
     package var mode: AgentMode?
-    /// When the agent went on after the answer; nil where it did not yet, the host was restarted since, or the host does
-    /// not tell.
+    /// When the agent went on after the answer; nil where it did not yet, the host was restarted since, or the host
+    /// does not tell.
     package var continuedAt: Date?
 
     package init(
@@ -101,6 +105,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
 
 /// One of the answers to a request.
 package struct AgentOption: Codable, Sendable, Hashable {
+    /// The effect of an answer, as the Agent Client Protocol names it (`PermissionOptionKind`).
     package enum Kind: String, Codable, Sendable, Hashable {
         case allowOnce = "allow_once"
         case allowAlways = "allow_always"
@@ -119,7 +124,7 @@ package struct AgentOption: Codable, Sendable, Hashable {
         /// Whether the answer may go for more than this question.
         package var mayLast: Bool { self != .allowOnce && self != .rejectOnce }
 
-        /// What the answer does, for people.
+        /// The effect of the answer in two words, for people.
         package var text: String {
             switch self {
             case .allowOnce: "allow once"
@@ -134,7 +139,9 @@ package struct AgentOption: Codable, Sendable, Hashable {
     /// The most bytes of ``id``.
     package static let idSize = 256
 
+    /// The agent's id for the answer.
     package var id: String
+    /// The agent's name for the answer. It may say anything: show ``label``, which adds the effect.
     package var name: String
     package var kind: Kind
 
@@ -174,8 +181,9 @@ extension [AgentOption] {
     }
 }
 
-/// What a turn's readers are told of a question: it was asked, it was decided, the agent went on.
+/// A notice about a question for the readers of a turn: it was asked, it was decided, or the agent went on.
 package struct QuestionNotice: Sendable, Hashable {
+    /// The steps of a question. The raw values are the `type` of the frames.
     package enum Phase: String, Sendable, Hashable, CaseIterable {
         case asked = "approval_asked"
         case decided = "approval_decided"
@@ -185,20 +193,23 @@ package struct QuestionNotice: Sendable, Hashable {
     package var phase: Phase
     /// The id of the question.
     package var id: String
+    /// A short description of the action that the agent wants to take.
     package var title: String
-    /// What sort of tool it is about; empty for none.
+    /// The kind of tool that the question is about; empty for none.
     package var kind: String
     package var state: Approval.State
     /// The answer in the agent's words; nil without one.
     package var answer: String?
-    /// Who answered; nil where nobody did.
+    /// A name, for people, of the person or device that answered; nil if nobody did.
     package var decidedBy: String?
+    /// The time when the question is rejected without an answer; nil if it never is, and once the question is decided.
     package var expiresAt: Date?
     /// The agent's mode when it asked; nil where that is not known, and once the question is decided.
     package var mode: AgentMode?
     /// Seconds that it could be answered, where nobody did. Frames do not have it: the host says it in a status.
     package var openFor: Double?
 
+    /// Makes the notice for a step of a question.
     package init(_ phase: Phase, _ question: Approval) {
         self.phase = phase
         id = question.id

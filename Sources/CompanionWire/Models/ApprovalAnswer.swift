@@ -60,7 +60,7 @@ package enum ApprovalAnswer: Sendable, Hashable {
 
 /// An answer that a request does not offer.
 package struct ApprovalAnswerError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong with the answer, for people, without the last full stop. Names and ids are the agent's.
+    /// The reason for people, without the last full stop. It contains names and ids of the agent: sanitise it.
     package var description: String
 
     init(_ description: String) { self.description = description }

@@ -1,9 +1,12 @@
 /// A language model that a host offers.
 package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
-    /// What a model can do; every field may be absent.
+    /// The abilities of a model; every field may be absent.
     package struct Capabilities: Codable, Sendable, Hashable {
+        /// The features of a model. nil: the host does not say.
         package struct Supports: Codable, Sendable, Hashable {
+            /// Whether the model takes pictures.
             package var vision: Bool?
+            /// Whether the effort of the model's reasoning can be chosen.
             package var reasoningEffort: Bool?
 
             package init(vision: Bool? = nil, reasoningEffort: Bool? = nil) {
@@ -19,8 +22,11 @@ package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
         }
     }
 
+    /// The id of the model, as ``ContinueChatRequest/model`` takes it.
     package var id: String
+    /// The name for people.
     package var name: String
+    /// nil if the host tells none, or none that can be read.
     package var capabilities: Capabilities?
 
     package init(id: String, name: String, capabilities: Capabilities? = nil) {
@@ -29,6 +35,7 @@ package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
         self.capabilities = capabilities
     }
 
+    /// Only the id has to be there: it stands in for a missing name.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)

@@ -2,6 +2,7 @@ package import FoundationEssentials
 
 /// A file that is not as it was when a chat's session began.
 package struct ChangedFile: Codable, Sendable, Hashable {
+    /// The kind of a change.
     package enum Status: String, Codable, Sendable, Hashable {
         case added, modified, deleted, renamed
         /// It is another kind of thing: a link in place of a file, for one.
@@ -17,18 +18,20 @@ package struct ChangedFile: Codable, Sendable, Hashable {
     /// Relative to `directory` of the answer. A name that is not plain UTF-8 text is in quotes, with escapes, as git
     /// writes it.
     package var path: String
-    /// Where it was before it was renamed.
+    /// The path before a renaming, written as ``path`` is; nil for files that were not renamed.
     package var oldPath: String?
     package var status: Status
-    /// Lines; nil for a file that is not text.
+    /// The number of lines that were added; nil for a file that is not text.
     package var added: Int?
+    /// The number of lines that were removed; nil for a file that is not text.
     package var removed: Int?
+    /// Whether the file is not text, so that its lines are not counted.
     package var isBinary: Bool
     /// Whether git does not track it now.
     package var isUntracked: Bool
     /// Whether it is another repository; its files are not compared.
     package var isSubmodule: Bool?
-    /// Bytes of a file that was too large to be compared.
+    /// The size in bytes of a file that was too large to be compared; nil for other files.
     package var leftOut: Int?
 
     package init(
@@ -66,8 +69,9 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     package var commit: String?
     /// The branch that is checked out now; nil for a detached `HEAD`.
     package var branch: String?
-    /// Where the agent works.
+    /// The path of the agent's working directory on the host.
     package var directory: String
+    /// The changed files, with paths relative to ``directory``.
     package var files: LossyArray<ChangedFile>
     /// The difference as git shows it, without what was left out; nil where only the files were asked for.
     package var diff: String?
@@ -81,8 +85,8 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     package var hidden: Int?
     /// The first hundred of them; nil for none.
     package var hiddenFiles: [String]?
-    /// Files that were there when the session began, are gone, and are not listed as deleted: the repository's index says that
-    /// they are not checked out (sparse checkout). nil for none.
+    /// Files that were there when the session began, are gone, and are not listed as deleted: the repository's index
+    /// says that they are not checked out (sparse checkout). nil for none.
     package var notCheckedOut: Int?
     /// The mode of the chat's agent; nil where that is not known.
     package var mode: AgentMode?
@@ -111,23 +115,25 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     }
 }
 
-/// Where a chat's agent works, in a project under git.
+/// The place in a project under git where a chat's agent works.
 package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
-    /// What would be lost if a working tree were removed.
+    /// The work that would be lost if a working tree were removed.
     package struct Unsaved: Codable, Sendable, Hashable {
         /// Files that are in no commit as they are.
         package var files: Int
         /// Commits that no other reference leads to.
         package var commits: Int
-        /// What else only git's directory for the working tree holds, by its names there, such as `rebase-merge`; nil for
-        /// nothing.
+        /// The names of other files that only git's directory for the working tree contains, such as `rebase-merge`;
+        /// nil for none.
         package var unfinished: [String]?
 
+        /// - Parameter unfinished: Becomes nil if it is empty. Default: empty.
         package init(files: Int, commits: Int, unfinished: [String] = []) {
             (self.files, self.commits) = (files, commits)
             self.unfinished = unfinished.isEmpty ? nil : unfinished
         }
 
+        /// Whether nothing would be lost.
         package var isEmpty: Bool { files == 0 && commits == 0 && unfinished == nil }
 
         /// `1 file and 2 commits`, for people; what there is none of is left out.
@@ -145,20 +151,23 @@ package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
 
     /// The chat's id.
     package var id: String
+    /// The chat's title.
     package var title: String
     package var projectId: String
-    /// Where the agent works.
+    /// The path of the agent's working directory on the host.
     package var directory: String
     /// Whether the directory is a working tree that the host made for this chat.
     package var isWorktree: Bool
     /// The branch that the host made for it.
     package var branch: String?
+    /// The time when the chat's session began.
     package var startedAt: Date
     /// The commit that was checked out then.
     package var baseCommit: String?
-    /// Of a working tree of its own, where it was looked at.
+    /// The work that would be lost with the working tree; nil if the chat has no working tree of its own, or the host
+    /// did not look.
     package var unsaved: Unsaved?
-    /// Why it cannot be said what was changed.
+    /// The reason, for people, why the changes cannot be listed; nil if they can.
     package var problem: String?
     /// The mode of the chat's agent; nil where that is not known.
     package var mode: AgentMode?

@@ -3,10 +3,13 @@ package import FoundationEssentials
 /// A chat of a project.
 package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
     package var id: String
+    /// The id of the chat's project; empty if the host does not tell it.
     package var projectId: String
+    /// The chat's title; empty if the host does not tell it.
     package var title: String
+    /// The time of the last change; nil if the host tells none, or none that can be read.
     package var lastUpdatedAt: Date?
-    /// What the agent said last of how it works in this chat; nil where that is not known.
+    /// The latest mode that the agent reported for this chat; nil if it is not known.
     package var mode: AgentMode?
 
     package init(id: String, projectId: String, title: String, lastUpdatedAt: Date?, mode: AgentMode? = nil) {
@@ -17,6 +20,7 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
         self.mode = mode
     }
 
+    /// Only the id has to be there.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)

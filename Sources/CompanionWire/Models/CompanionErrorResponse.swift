@@ -2,8 +2,9 @@ package import FoundationEssentials
 
 /// The JSON body of a failed request: `{ok:false, error:"text"}`, with a `code` and more where the host speaks v2.
 package struct CompanionErrorResponse: Codable, Sendable, Hashable, Error {
+    /// Always false.
     package var ok: Bool
-    /// What happened, for people.
+    /// The reason for the failure, for people. The text is the host's: sanitise it.
     package var error: String
     /// The error's stable name; nil from a host that speaks v1.
     package var code: CompanionErrorCode?

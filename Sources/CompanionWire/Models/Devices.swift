@@ -4,8 +4,11 @@ package import FoundationEssentials
 package struct CompanionDevice: Codable, Sendable, Hashable, Identifiable {
     /// First 16 hex digits of SHA-256 over the device's public key text.
     package var id: String
+    /// The name that the device gave itself; empty if there is none that can be read.
     package var name: String
+    /// The time of the pairing; nil if the host tells none, or none that can be read.
     package var pairedAt: Date?
+    /// The time of the device's last request; nil if the host tells none, or none that can be read.
     package var lastSeenAt: Date?
 
     package init(id: String, name: String, pairedAt: Date?, lastSeenAt: Date?) {
@@ -36,7 +39,8 @@ package struct DevicesListResponse: Codable, Sendable, Hashable {
     }
 }
 
-/// What a device may do at a host besides reading (companion-v2, Signed commands). Unknown names are kept as they are.
+/// A permission of a device at a host; reading needs none (companion-v2, Signed commands). Unknown names are kept as
+/// they are.
 package struct CompanionPermission: RawRepresentable, Codable, Sendable, Hashable {
     package let rawValue: String
 
@@ -48,14 +52,14 @@ package struct CompanionPermission: RawRepresentable, Codable, Sendable, Hashabl
     package static let chatSend = CompanionPermission(rawValue: "chat.send")
     package static let projectCreate = CompanionPermission(rawValue: "project.create")
     package static let sessionCreate = CompanionPermission(rawValue: "session.create")
-    /// Answering the questions of the host's agent. Only a device that asks for it when it pairs can get it, or one that
-    /// the host's owner gives it to.
+    /// Answering the questions of the host's agent. Only a device that asks for it when it pairs can get it, or one
+    /// that the host's owner gives it to.
     package static let approve = CompanionPermission(rawValue: "approve")
 
     /// Every permission that this build knows, in the order in which they are shown.
     package static let all = beforePermissions + [.approve]
 
-    /// What a device may do that paired when there were no permissions, or by version 1, which has none.
+    /// The permissions of a device that paired by version 1, or before permissions existed.
     package static let beforePermissions: [CompanionPermission] = [
         .chatCreate, .chatSend, .projectCreate, .sessionCreate,
     ]

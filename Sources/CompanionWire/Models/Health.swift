@@ -5,14 +5,17 @@ package struct CompanionHealthResponse: Codable, Sendable, Hashable {
     package var ok: Bool
     /// `copilotforge-sidecar` on deployed Macs, `pairtool-host` here.
     package var service: String?
+    /// The version of the service; nil if the host does not tell it.
     package var version: String?
+    /// The version of Node.js that a Mac's service runs on; nil from other hosts.
     package var nodeVersion: String?
+    /// The path of Node.js on the host; nil from other hosts than Macs.
     package var nodeExecPath: String?
     /// Milliseconds since 1970-01-01 UTC.
     package var processStartedAtMs: Double?
     /// The versions of the companion protocol that the host speaks; nil means 1 alone.
     package var protocolVersions: [Int]?
-    /// Where the host serves HTTPS.
+    /// The port where the host serves HTTPS; nil if it serves none.
     package var tlsPort: Int?
     /// The host's clock.
     package var serverTime: Date?
@@ -41,6 +44,7 @@ package struct CompanionHealthResponse: Codable, Sendable, Hashable {
         self.hostId = hostId
     }
 
+    /// Reads an answer. The members of v2 are nil if they cannot be read.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         ok = try container.decode(Bool.self, forKey: .ok)

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// A message of a chat.
 package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
-    /// Who wrote a message. Hosts may send other roles than the known ones.
+    /// The author of a message. Hosts may send other roles than the known ones.
     package struct Role: RawRepresentable, Codable, Sendable, Hashable {
         package var rawValue: String
 
@@ -17,7 +17,9 @@ package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
 
     package var id: String
     package var role: Role
+    /// The whole text, in Markdown as a rule; empty if the host does not tell it.
     package var text: String
+    /// The time of the message; nil if the host tells none, or none that can be read.
     package var createdAt: Date?
     /// true for an answer that the end of the host has cut off; of hosts of v2. nil for all others.
     package var interrupted: Bool?
@@ -29,6 +31,7 @@ package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
         self.createdAt = createdAt
     }
 
+    /// Only the id has to be there. A message without a role is the assistant's.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)
@@ -57,6 +60,7 @@ package struct CompanionMessagesPageResponse: Codable, Sendable, Hashable {
         self.nextCursor = nextCursor
     }
 
+    /// Writes the page. A ``nextCursor`` of nil becomes `null`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ok, forKey: .ok)

@@ -15,6 +15,7 @@ package struct PairingStartResponse: Codable, Sendable, Hashable {
     package var ok: Bool
     /// Six decimal digits.
     package var code: String
+    /// The time when the challenge ends, by the host's clock.
     package var expiresAt: Date
     /// A ``PairingPayload`` as JSON text.
     package var qrPayload: String
@@ -33,6 +34,7 @@ package struct PairingCompleteRequest: Codable, Sendable, Hashable {
     package var pairingCode: String
     /// The token of the QR code; nil when the code was typed.
     package var pairingToken: String?
+    /// The name under which the host lists the device.
     package var deviceName: String
     /// The device's Ed25519 public key, standard base64 with padding.
     package var devicePublicKey: String

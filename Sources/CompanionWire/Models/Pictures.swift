@@ -1,5 +1,6 @@
 /// A picture that is sent with a prompt.
 package struct TurnImage: Sendable, Hashable {
+    /// The file of the picture, as it is.
     package var bytes: [UInt8]
     /// For example `image/png`.
     package var mediaType: String
@@ -10,14 +11,17 @@ package struct TurnImage: Sendable, Hashable {
     }
 }
 
-/// What kind of picture some bytes are, by their first ones: Macs send PNG and say JPEG (lumi, screenshot).
+/// The file format of a picture. It is read from the first bytes, because Macs send PNG and say JPEG (lumi,
+/// screenshot).
 package enum PictureType: String, Sendable, Hashable, Codable {
     case png, jpeg, heic, gif, webp, tiff
 
-    /// What files of the type are usually called at their end, without a dot.
+    /// The usual file name extension of the format, without the dot.
     package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
-    /// - Returns: nil for bytes that begin like no picture.
+    /// Recognises a format by the first bytes of a file.
+    ///
+    /// - Returns: nil for bytes that begin like no known picture.
     package init?(_ bytes: [UInt8]) {
         func begins(_ magic: [UInt8], at start: Int = 0) -> Bool { bytes.dropFirst(start).starts(with: magic) }
         if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {

@@ -3,9 +3,11 @@ package import FoundationEssentials
 /// A project that a host lists.
 package struct CompanionProject: Codable, Sendable, Hashable, Identifiable {
     package var id: String
+    /// The name for people; empty if the host does not tell it.
     package var name: String
     /// A path on the host. Empty for the catch-all project that some hosts call General.
     package var localPath: String
+    /// The time of the last change; nil if the host tells none, or none that can be read.
     package var lastUpdatedAt: Date?
 
     package init(id: String, name: String, localPath: String, lastUpdatedAt: Date?) {
@@ -15,6 +17,7 @@ package struct CompanionProject: Codable, Sendable, Hashable, Identifiable {
         self.lastUpdatedAt = lastUpdatedAt
     }
 
+    /// Only the id has to be there.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(String.self, forKey: .id)

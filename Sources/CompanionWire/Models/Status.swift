@@ -5,7 +5,9 @@ package struct ConnectedCompanionDevice: Codable, Sendable, Hashable {
     /// First 16 hex digits of SHA-256 over the device's public key text.
     package var id: String
     package var name: String
+    /// The time since which the host counts the device as connected; nil if the host tells none.
     package var connectedAt: Date?
+    /// The time of the device's last request; nil if the host tells none.
     package var lastSeenAt: Date?
 
     package init(id: String, name: String, connectedAt: Date?, lastSeenAt: Date?) {
@@ -21,9 +23,11 @@ package struct ConnectedCompanionDevice: Codable, Sendable, Hashable {
 /// `connected` says that *some* device is connected: compare `connectedDevice.id` with one's own.
 package struct CompanionStatusResponse: Codable, Sendable, Hashable {
     package var ok: Bool
+    /// Whether some device is connected, not necessarily the one that asks.
     package var connected: Bool
+    /// The connected device; nil for none.
     package var connectedDevice: ConnectedCompanionDevice?
-    /// What the asking device may do; nil without a session of v2.
+    /// The permissions of the device that asks; nil without a session of v2.
     package var permissions: [CompanionPermission]?
     /// The asking device; nil without a session of v2.
     package var device: CompanionDevice?
@@ -44,6 +48,7 @@ package struct CompanionStatusResponse: Codable, Sendable, Hashable {
         self.expiresAt = expiresAt
     }
 
+    /// Only `connected` has to be there.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         ok = try container.decodeIfPresent(Bool.self, forKey: .ok) ?? true
@@ -54,6 +59,7 @@ package struct CompanionStatusResponse: Codable, Sendable, Hashable {
         expiresAt = try? container.decodeIfPresent(Date.self, forKey: .expiresAt)
     }
 
+    /// Writes the answer. A ``connectedDevice`` of nil becomes `null`.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(ok, forKey: .ok)

@@ -1,12 +1,13 @@
 import FoundationEssentials
 
-/// What the QR code of an AICLI server says: the server's URL with its token (`http://192.168.1.5:3001?token=…`).
+/// The content of an AICLI server's QR code: the server's URL with its token (`http://192.168.1.5:3001?token=…`).
 package struct AICLIPayload: Sendable, Hashable {
     /// The port where the URL names none.
     package static let defaultPort = 3001
-    /// Tokens longer than this are none.
+    /// The most bytes of a token.
     package static let longestToken = 1024
 
+    /// The server's address and port. The address in a code that is read is local.
     package var endpoint: CompanionEndpoint
     /// Gives full access to the server.
     package var token: String

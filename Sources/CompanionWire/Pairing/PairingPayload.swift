@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a host's pairing QR code says.
+/// The content of a host's pairing QR code.
 ///
 /// In v1 it names no host, port or address: discovery has to supply them. In v2 it does, and it says which TLS key the
 /// host has.
@@ -54,7 +54,7 @@ package struct PairingPayload: Sendable, Hashable {
 
     /// Other addresses that are read: a host needs few, and a reader tries them all.
     package static let mostOtherAddrs = 8
-    /// What a symbol of version 11 holds at level L (ISO/IEC 18004, table 7).
+    /// The most bytes that a symbol of version 11 holds at level L (ISO/IEC 18004, table 7).
     private static let longestText = 321
 
     /// The same payload with the addresses of the host: the first as ``addr``, and as many others as the text of a
@@ -112,6 +112,9 @@ extension PairingPayload: Codable {
         case otherAddrs = "addrs"
     }
 
+    /// Reads a payload. An empty token counts as absent, and unreadable `addrs` are ignored.
+    ///
+    /// - Throws: `DecodingError`, also for a pin that is not 32 bytes and for a port out of range.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         code = try container.decode(String.self, forKey: .code)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What the bytes of a QR code are to us.
+/// The meaning of a QR code's bytes for pairtool.
 package enum QRContent: Sendable, Hashable {
     /// A pairing code of ours.
     case pairing(PairingPayload)

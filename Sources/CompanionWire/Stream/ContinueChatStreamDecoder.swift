@@ -4,6 +4,7 @@ import FoundationEssentials
 ///
 /// Nothing in a frame fails the stream: what does not decode comes out as ``TurnEvent/unknown(type:)``.
 package struct ContinueChatStreamDecoder: Sendable {
+    /// A step of the answer.
     package enum Output: Sendable, Hashable {
         case event(TurnEvent)
         /// `[DONE]`: the only end of an answer. What follows it is ignored.
@@ -57,7 +58,7 @@ package struct ContinueChatStreamDecoder: Sendable {
         return true
     }
 
-    /// What is left when the stream breaks off: at most a replacement character for half a character.
+    /// Returns the text that is left when the stream breaks off: at most U+FFFD in place of half a character.
     package mutating func finish() -> [Output] {
         let rest = joiner.finish()
         return rest.isEmpty ? [] : [.event(.text(rest))]

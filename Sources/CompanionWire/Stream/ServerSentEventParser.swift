@@ -2,7 +2,9 @@
 package struct ServerSentEvent: Sendable, Hashable {
     /// The bytes of the `data` lines, joined by line feeds.
     package var data: [UInt8]
+    /// The `event` field; nil if the event has none.
     package var event: String?
+    /// The last `id` field of the stream up to this event; nil before the first.
     package var id: String?
 }
 

@@ -1,5 +1,6 @@
 /// A step of an agent's plan.
 package struct AgentPlanStep: Codable, Sendable, Hashable {
+    /// The progress of a step.
     package enum Status: String, Codable, Sendable, Hashable {
         case pending
         case inProgress = "in_progress"
@@ -17,6 +18,7 @@ package struct AgentPlanStep: Codable, Sendable, Hashable {
 
 /// A call of a tool, as far as it is.
 package struct ToolReport: Codable, Sendable, Hashable {
+    /// The progress of a call (`ToolCallStatus` of the Agent Client Protocol).
     package enum Status: String, Codable, Sendable, Hashable {
         case pending
         case inProgress = "in_progress"
@@ -30,6 +32,7 @@ package struct ToolReport: Codable, Sendable, Hashable {
 
     /// A change of a file.
     package struct Change: Codable, Sendable, Hashable {
+        /// The file's path: absolute, or relative to the project.
         package var path: String
         /// As `diff -u` writes it, or its beginning.
         package var diff: String
@@ -40,12 +43,14 @@ package struct ToolReport: Codable, Sendable, Hashable {
         }
     }
 
+    /// The agent's id of the call. It stays the same over all reports of one call.
     package var id: String
     /// The tool's work, for people.
     package var title: String
     /// The sort of the tool, such as `read`, `edit` or `execute`; empty for none.
     package var kind: String
     package var status: Status
+    /// The places in files that the tool works at.
     package var locations: [AgentLocation]
     /// Its changes. Frames have them once it has ended.
     package var changes: [Change]
@@ -97,7 +102,7 @@ package struct ToolReport: Codable, Sendable, Hashable {
 package struct AgentLocation: Codable, Sendable, Hashable {
     /// Absolute, or relative to the project.
     package var path: String
-    /// From 1.
+    /// The line, from 1; nil if the agent names none.
     package var line: Int?
 
     package init(path: String, line: Int? = nil) {

@@ -45,6 +45,7 @@ package enum TurnEvent: Sendable, Hashable {
 package struct FinishedTurn: Sendable, Hashable {
     /// The whole answer.
     package var answer: String
+    /// The tokens of the answer; nil if the host did not count them.
     package var usage: TurnUsage?
     /// Whether the end of the answer came over another connection, or was read from the history.
     package var wasRecovered: Bool
@@ -74,9 +75,13 @@ package struct TurnFailure: Sendable, Hashable {
 
 /// The count of an answer's tokens.
 package struct TurnUsage: Codable, Sendable, Hashable {
+    /// The tokens of the prompt; nil if the host does not tell them.
     package var inputTokens: Int?
+    /// The tokens of the answer; nil if the host does not tell them.
     package var outputTokens: Int?
+    /// The sum as the host counts it; nil if it does not tell it.
     package var totalTokens: Int?
+    /// The id of the model that answered; nil if the host does not tell it.
     package var model: String?
 
     package init(inputTokens: Int? = nil, outputTokens: Int? = nil, totalTokens: Int? = nil, model: String? = nil) {

@@ -1,5 +1,6 @@
 /// How many terminal columns a text takes.
 package enum DisplayWidth {
+    /// Returns the columns of a text on one line. Characters outside ASCII may take none or two.
     package static func of(_ text: String) -> Int {
         // Lists of thousands of rows are mostly ASCII. There, only CR and LF together are one character.
         if text.allBytes({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }

@@ -6,8 +6,8 @@ package enum TerminalText {
         sanitize(text, keepsLines: false)
     }
 
-    /// Sanitises text of several lines: line feeds and tabs stay, and the separators of lines and paragraphs become line
-    /// feeds.
+    /// Sanitises text of several lines: line feeds and tabs stay, and the separators of lines and paragraphs become
+    /// line feeds.
     package static func block(_ text: String) -> String {
         sanitize(text, keepsLines: true)
     }
@@ -58,8 +58,8 @@ package enum TerminalText {
         return false
     }
 
-    /// Joiners (U+200C, U+200D) are seen only where they change how their neighbours look: in emoji, and in scripts whose
-    /// letters are joined, from Arabic to Myanmar, and Khmer and Mongolian (compare RFC 5892, appendix A).
+    /// Joiners (U+200C, U+200D) are seen only where they change how their neighbours look: in emoji, and in scripts
+    /// whose letters are joined, from Arabic to Myanmar, and Khmer and Mongolian (compare RFC 5892, appendix A).
     private static func isUnsafe(_ scalar: Unicode.Scalar, after previous: Unicode.Scalar?) -> Bool {
         guard scalar.value == 0x200C || scalar.value == 0x200D else { return isUnsafe(scalar) }
         guard let previous, !previous.isASCII else { return true }

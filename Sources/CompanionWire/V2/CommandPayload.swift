@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a command asks for (companion-v2, Signed commands).
+/// The action that a command asks for (companion-v2, Signed commands).
 package enum CommandPayload: Sendable, Hashable {
     case projectCreate(name: String, localPath: String?)
     case sessionCreate(projectID: String)
@@ -136,11 +136,13 @@ package enum CommandPayload: Sendable, Hashable {
 /// The answer of `POST /companion/command`.
 package struct CommandResponse: Codable, Sendable, Hashable {
     package var ok: Bool
+    /// The id of the command that this answers.
     package var commandId: String
     /// Whether the command had been executed before and this is the stored result.
     package var replayed: Bool
+    /// The host's clock.
     package var serverTime: Date
-    /// What the command gave: see the table in companion-v2.
+    /// The result of the command. The table in companion-v2 lists its members for each type of command.
     package var result: CanonicalJSON
 
     package init(commandId: String, replayed: Bool, serverTime: Date, result: CanonicalJSON) {

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// One JSON frame of `GET /companion/live` (companion-v2, Streams): what happened at the host, and to what.
 package struct LiveEvent: Codable, Sendable, Hashable {
-    /// What happened. Unknown names are kept as they are.
+    /// The kind of an event. Unknown names are kept as they are.
     package struct Kind: RawRepresentable, Codable, Sendable, Hashable {
         package let rawValue: String
 
@@ -12,6 +12,7 @@ package struct LiveEvent: Codable, Sendable, Hashable {
 
         /// The first frame of every connection.
         package static let hello = Kind(rawValue: "hello")
+        /// A device paired or connected.
         package static let deviceConnected = Kind(rawValue: "device.connected")
         package static let deviceDisconnected = Kind(rawValue: "device.disconnected")
         package static let deviceRevoked = Kind(rawValue: "device.revoked")
@@ -20,6 +21,7 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         package static let messageCreated = Kind(rawValue: "message.created")
         package static let turnStarted = Kind(rawValue: "turn.started")
         package static let turnFinished = Kind(rawValue: "turn.finished")
+        /// Somebody sent a wrong code or token.
         package static let pairingFailed = Kind(rawValue: "pairing.failed")
         /// The agent waits for an answer.
         package static let approvalAsked = Kind(rawValue: "approval.asked")
@@ -32,6 +34,8 @@ package struct LiveEvent: Codable, Sendable, Hashable {
     package var type: Kind
     /// When, by the host's clock.
     package var at: Date
+    /// The host's id; nil if the event does not tell it. The same goes for all members below: each event has those that
+    /// belong to its type.
     package var hostId: String?
     package var deviceId: String?
     package var deviceName: String?
@@ -43,14 +47,15 @@ package struct LiveEvent: Codable, Sendable, Hashable {
     package var ok: Bool?
     /// How many wrong codes the challenge still takes.
     package var triesLeft: Int?
-    /// Where a failed pairing came from.
+    /// The address that a failed pairing came from.
     package var address: String?
-    /// A question of the agent, and what the agent wants to do.
+    /// The id of the agent's question that the event is about.
     package var approvalId: String?
+    /// A short description of the action that the agent asks to take.
     package var title: String?
-    /// What became of a question: an ``Approval/State``.
+    /// The state of a question, a raw value of ``Approval/State``.
     package var state: String?
-    /// Who answered a question.
+    /// A name, for people, of the person or device that answered a question.
     package var decidedBy: String?
     /// The mode of the chat's agent; nil where that is not known.
     package var mode: AgentMode?

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a pairing is proven with (companion-v2, Pairing). Unknown names are kept as they are.
+/// The kind of secret that proves a pairing (companion-v2, Pairing). Unknown names are kept as they are.
 package struct PairingMethod: RawRepresentable, Codable, Sendable, Hashable {
     package let rawValue: String
 
@@ -33,12 +33,13 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
     /// The host's Ed25519 public key, standard base64.
     package var hostPublicKey: String
     package var hostName: String
-    /// What the host takes at the moment.
+    /// The methods that the host accepts at the moment.
     package var methods: [PairingMethod]
     /// When the challenge began, by the host's clock; nil for the first one of a host, and from earlier hosts.
     package var startedAt: Date?
     /// When the challenge ends, by the host's clock.
     package var expiresAt: Date
+    /// The host's clock.
     package var serverTime: Date
 
     package init(
@@ -64,6 +65,7 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
 
 /// The body of `POST /companion/pairing/share`.
 package struct PairingShareRequest: Codable, Sendable, Hashable {
+    /// The id of the exchange, from the answer to the first step.
     package var pairingId: String
     package var method: PairingMethod
     /// The device's CPace share Ya: 32 bytes, standard base64.
@@ -71,7 +73,7 @@ package struct PairingShareRequest: Codable, Sendable, Hashable {
     package var deviceName: String
     /// The device's Ed25519 public key, standard base64.
     package var devicePublicKey: String
-    /// What the device asks for; the order is part of what both sides prove.
+    /// The permissions that the device asks for. Both sides prove the list with its order.
     package var permissions: [CompanionPermission]
 
     package init(
@@ -103,6 +105,7 @@ package struct PairingShareResponse: Codable, Sendable, Hashable {
 
 /// The body of `POST /companion/pairing/confirm`.
 package struct PairingConfirmRequest: Codable, Sendable, Hashable {
+    /// The id of the exchange, from the answer to the first step.
     package var pairingId: String
     /// The device's tag Ta: 64 bytes, standard base64.
     package var tag: String
@@ -118,8 +121,9 @@ package struct PairingConfirmResponse: Codable, Sendable, Hashable {
     /// The host's tag Tb: 64 bytes, standard base64.
     package var tag: String
     package var connectedDevice: ConnectedCompanionDevice
-    /// What the device may do from now on: what it asked for or less.
+    /// The permissions that the device has from now on: those that it asked for, or fewer.
     package var permissions: [CompanionPermission]
+    /// The device's first session.
     package var session: SessionGrant
 
     package init(
@@ -139,6 +143,8 @@ package struct PairingConfirmResponse: Codable, Sendable, Hashable {
 package enum ProtocolVersion {
     /// The header of a request that says which version it speaks; absent means 1.
     package static let header = "X-CopilotForge-Companion-Version"
+    /// The lowest version that this build speaks.
     package static let minimum = 1
+    /// The highest version that this build speaks.
     package static let maximum = 2
 }

@@ -4,6 +4,7 @@ package import FoundationEssentials
 package struct SessionGrant: Codable, Sendable, Hashable {
     /// 32 random bytes, base64url: for `Authorization: Bearer`. A secret.
     package var token: String
+    /// The end of the session, by the host's clock.
     package var expiresAt: Date
 
     package init(token: String, expiresAt: Date) {
@@ -14,13 +15,15 @@ package struct SessionGrant: Codable, Sendable, Hashable {
 
 /// The body of `POST /companion/session`: signed with the device's key.
 package struct SessionRequest: Sendable, Hashable {
-    /// What the signed bytes begin with.
+    /// The text that the signed bytes begin with, so that no signature of a command passes for one of a session.
     package static let signingPrefix = "copilotforge-session-v2\n"
 
+    /// The device's id at the host: 1 to 128 bytes.
     package let deviceId: String
     /// The id of the host that the request is for. Where it is missing, any host that gets to see the request can pass
     /// it on to another one that knows the device: this client always sends it.
     package let audience: String?
+    /// The time of the request by the device's clock, to the millisecond.
     package let issuedAt: Date
     /// 16 to 64 bytes, base64url.
     package let nonce: String
@@ -41,6 +44,7 @@ package struct SessionRequest: Sendable, Hashable {
     ///   - audience: The id of the host that the request is for.
     ///   - nonce: 16 bytes or more that were never used before.
     ///   - sign: Gives the Ed25519 signature (64 bytes) of the bytes that it is handed.
+    /// - Throws: ``SignedCommandError`` for a member that hosts refuse, and what `sign` throws.
     package init(
         deviceId: String,
         audience: String?,

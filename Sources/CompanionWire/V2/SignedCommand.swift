@@ -2,15 +2,18 @@ package import FoundationEssentials
 
 /// The body of `POST /companion/command`: a command under the device's signature (companion-v2, Signed commands).
 package struct SignedCommand: Sendable, Hashable {
-    /// What the signed bytes begin with.
+    /// The text that the signed bytes begin with, so that no signature of a session passes for one of a command.
     package static let signingPrefix = "copilotforge-command-v2\n"
     /// The longest time between `issuedAt` and `expiresAt`.
     package static let maximumLifetime = Duration.seconds(300)
 
     /// A UUID in lower case, whatever the case that it was sent in.
     package let commandId: String
+    /// The time of the command by the device's clock, to the millisecond.
     package let issuedAt: Date
+    /// The time after which the host refuses the command, to the millisecond.
     package let expiresAt: Date
+    /// The device's id at the host: 1 to 128 bytes.
     package let deviceId: String
     /// The host that the command is for.
     package let audience: String
@@ -34,6 +37,8 @@ package struct SignedCommand: Sendable, Hashable {
     /// - Parameters:
     ///   - nonce: 16 bytes or more that were never used before.
     ///   - sign: Gives the Ed25519 signature (64 bytes) of the bytes that it is handed.
+    /// - Throws: ``SignedCommandError`` for a member that hosts refuse, ``JSONValueError`` for a payload that cannot be
+    ///   signed, and what `sign` throws.
     package init(
         commandId: UUID,
         issuedAt: Date,
@@ -83,9 +88,9 @@ package struct SignedCommand: Sendable, Hashable {
 
 /// Why the body of a command or session request cannot be used.
 package struct SignedCommandError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the answer carries: `command.bad_shape` or `request.invalid`.
+    /// The code that the host answers with: `command.bad_shape` or `request.invalid`.
     package let code: CompanionErrorCode
-    /// What is wrong, for people. Names members, never their values.
+    /// The reason for people. It names members, never their values.
     package let message: String
 
     package init(_ code: CompanionErrorCode, _ message: String) {

@@ -6,7 +6,7 @@ struct SignedEnvelope: Sendable, Hashable {
     private let object: CanonicalJSON
     /// 64 bytes.
     let signature: [UInt8]
-    /// What is wrong when a member is.
+    /// The code of the errors about this envelope.
     private let code: CompanionErrorCode
 
     init(parsing body: [UInt8], code: CompanionErrorCode) throws(SignedCommandError) {

@@ -2,7 +2,7 @@ import QRCodec
 
 /// How a screen's pixels lie in memory (X Window System Protocol, GetImage with ZPixmap).
 struct PixelFormat: Sendable, Hashable {
-    /// Where a colour is within a pixel.
+    /// The position of a colour within a pixel.
     private struct Channel: Hashable {
         var shift: Int
         var most: UInt32

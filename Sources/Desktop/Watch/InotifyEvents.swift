@@ -1,15 +1,15 @@
 import Glibc
 
-/// What inotify says of a directory (inotify(7)).
+/// The events of a directory from inotify (inotify(7)).
 struct InotifyEvents {
-    /// What happened to the files in it.
+    /// The changes of the files in it.
     var changes: [WatchedFiles.Change] = []
     /// More happened than the system could remember.
     var hasOverflowed = false
     /// The directory itself is gone, or another one by now.
     var hasEnded = false
 
-    /// What is asked for.
+    /// The events to subscribe to.
     static let mask = UInt32(
         IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
             | IN_ONLYDIR

@@ -5,6 +5,7 @@
 /// file counts as complete once it was closed and left alone for ``settleTime``, or at once where it was renamed into
 /// place.
 package struct WatchedFiles: Sendable {
+    /// A change of a file as the system tells it, with the file's name in the directory.
     package enum Change: Sendable, Hashable {
         /// A new name; it may be a hard link, of which nothing more will be heard.
         case created(String)
@@ -15,6 +16,7 @@ package struct WatchedFiles: Sendable {
         case gone(String)
     }
 
+    /// A result for a file, with its name in the directory.
     package enum Output: Sendable, Hashable {
         /// The file is there, as far as can be told. It comes again when the file has changed.
         case complete(String)
@@ -22,11 +24,13 @@ package struct WatchedFiles: Sendable {
         case quiet(String)
     }
 
-    /// What tells one state of a file from another.
+    /// Distinguishes one state of a file from another.
     package struct Signature: Sendable, Hashable {
+        /// Bytes.
         package var size: Int
         /// Seconds since 1970.
         package var modified: Double
+        /// The file's inode: it differs when another file took the name.
         package var number: UInt64
 
         package init(size: Int, modified: Double, number: UInt64) {
@@ -46,6 +50,7 @@ package struct WatchedFiles: Sendable {
     package static let settleTime = Duration.milliseconds(150)
     /// How long a new name without any writing may stay so.
     package static let linkTime = Duration.seconds(1)
+    /// The time without a change after which a complete file is reported as ``Output/quiet(_:)``.
     package static let patience = Duration.seconds(2)
 
     private var states: [String: State] = [:]
@@ -56,6 +61,7 @@ package struct WatchedFiles: Sendable {
         self.known = known
     }
 
+    /// Takes in a change. Files with temporary names are ignored.
     package mutating func take(_ change: Change, now: ContinuousClock.Instant) {
         switch change {
         case .created(let name) where !Self.isTemporary(name):
@@ -81,7 +87,7 @@ package struct WatchedFiles: Sendable {
         known[name] = signature
     }
 
-    /// What there is to tell by now, in the order in which it became due.
+    /// Returns the results that are due by now, in the order in which they became due. Each is returned once.
     package mutating func due(now: ContinuousClock.Instant) -> [Output] {
         var ready: [(at: ContinuousClock.Instant, name: String, output: Output)] = []
         for (name, state) in states {

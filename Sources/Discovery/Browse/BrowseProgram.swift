@@ -24,9 +24,9 @@ package struct BrowseProgram: EngineProgram {
     var isSettled = false
     /// The engine that is in use, or was last.
     private var engine: DiscoveryEngineKind?
-    /// What is announced now.
+    /// The instances that are announced now.
     var present: Set<ServiceInstance> = []
-    /// What was announced before the engine was lost, until the next time all is settled.
+    /// The instances that were announced before the engine was lost; empty once all is settled again.
     var stale: Set<ServiceInstance> = []
     /// Found, but not yet being resolved; first come, first served.
     var queue = InstanceQueue()
@@ -41,7 +41,7 @@ package struct BrowseProgram: EngineProgram {
     /// How often in a row resolving has failed. Counted while watching only.
     private var failures: [ServiceInstance: Int] = [:]
     var clock = BrowseClock()
-    /// What could not be watched, because there are more instances than resolvers.
+    /// The instances that could not be watched, because there are more of them than resolvers.
     private var unwatched: Set<ServiceInstance> = []
     /// Announced still, but what they had resolved to has expired: hosts that have left without a goodbye.
     private var vanished: Set<ServiceInstance> = []

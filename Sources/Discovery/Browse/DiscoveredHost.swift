@@ -7,6 +7,7 @@ package struct DiscoveredEndpoint: Hashable, Sendable {
     /// The name of the network interface on which the host was seen, such as `eth0`; empty where a DNS
     /// server told of it.
     package var interface: String
+    /// The service type whose instance was resolved.
     package var type: ServiceType
     /// The target of the SRV record, such as `studio.local`.
     package var hostName: String
@@ -49,6 +50,7 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
     package var instanceName: String
     /// The family of the service type. A type that is not known counts as CopilotForge's protocol.
     package var family: HostFamily
+    /// The service types under which the host was found.
     package var types: Set<ServiceType>
     /// In the order of preference: IPv4 before IPv6, loopback last. Empty for an unresolved host.
     package var endpoints: [DiscoveredEndpoint]
@@ -56,7 +58,7 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
     package var txt: [String: String]
     /// The host announces itself, but its SRV record, TXT record or address could not be had.
     package var unresolved: Bool
-    /// What is wrong with its adverts.
+    /// The flaws of its adverts.
     package var flaws: Set<AdvertFlaw>
 
     package init(
@@ -83,13 +85,15 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
         self.flaws = flaws
     }
 
-    /// What tells hosts apart that are in sight at the same time. Unlike ``id`` alone, nobody can take another's: a
-    /// host may advertise the id that was made up for one without an id.
+    /// Distinguishes hosts that are in sight at the same time. The ``id`` alone is not enough: a host may advertise the
+    /// id that was made up for a host without one.
     package var key: Key { Key(family: family, id: id, isAdvertised: advertisedID != nil) }
 
+    /// The identity of a host among those in sight.
     package struct Key: Hashable, Sendable {
         package var family: HostFamily
         package var id: String
+        /// Whether the host advertises the id, so that it was not made up.
         package var isAdvertised: Bool
     }
 

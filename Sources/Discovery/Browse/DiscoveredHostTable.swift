@@ -26,7 +26,7 @@ package struct DiscoveredHostTable: Sendable {
     /// Every instance that was resolved or could not be.
     private var outcomes: [ServiceInstance: Outcome] = [:]
     private var members: [RowKey: Set<ServiceInstance>] = [:]
-    /// What the last event about each row said. Who receives the events keeps the hosts in ``HostsInSight``.
+    /// The host in the last event about each row. The receiver of the events keeps the hosts in ``HostsInSight``.
     private var rows: [RowKey: DiscoveredHost] = [:]
     /// How many instances of a name are resolved: while there is one, its failed siblings make no row of their own.
     private var resolvedCounts: [InstanceName: Int] = [:]
@@ -39,16 +39,22 @@ package struct DiscoveredHostTable: Sendable {
     }
 
     /// Takes in that an instance was resolved, for the first time or again.
+    ///
+    /// - Returns: The hosts that appear, change or leave by it; empty if nothing changes.
     package mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
         update(instance, to: .resolved(resolution))
     }
 
     /// Takes in that an instance is announced but could not be resolved.
+    ///
+    /// - Returns: As for ``resolved(_:_:)``.
     package mutating func failed(_ instance: ServiceInstance, _ flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent] {
         update(instance, to: .failed(flaw))
     }
 
     /// Takes in that an instance has left.
+    ///
+    /// - Returns: As for ``resolved(_:_:)``.
     package mutating func removed(_ instance: ServiceInstance) -> [DiscoveryEvent] {
         update(instance, to: nil)
     }

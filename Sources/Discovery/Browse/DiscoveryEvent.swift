@@ -1,4 +1,4 @@
-/// What happens while hosts are browsed. Events are deltas: none is ever dropped.
+/// An event while hosts are browsed. Events are deltas: none is ever dropped.
 package enum DiscoveryEvent: Sendable, Hashable {
     /// A host was resolved for the first time, or could not be (``DiscoveredHost/unresolved``).
     case added(DiscoveredHost)
@@ -9,7 +9,7 @@ package enum DiscoveryEvent: Sendable, Hashable {
     /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after
     /// ``resumed(_:)``.
     case settled
-    /// What was found may not be all there is. It comes before ``settled``, or while watching.
+    /// Hosts may be missing, or their changes. It comes before ``settled``, or while watching.
     case incomplete(Incompleteness)
     /// The engine that was in use is gone. Another try follows, and more with growing pauses; the hosts seen so far
     /// stay until the next ``settled``.
@@ -40,6 +40,7 @@ package enum Incompleteness: Sendable, Hashable {
 }
 
 extension Incompleteness: CustomStringConvertible {
+    /// The reason as a sentence for people, without a full stop.
     package var description: String {
         switch self {
         case .engineFull(let limit, let used):

@@ -12,8 +12,11 @@ package struct HostsInSight: Sendable {
         hosts.forEach { put($0) }
     }
 
+    /// The host with a key; nil if it is not in sight.
     package subscript(key: DiscoveredHost.Key) -> DiscoveredHost? { places[key].map { hosts[$0] } }
 
+    /// Adds, replaces or removes the host of an event.
+    ///
     /// - Returns: The host of the event as it was before; nil for one that was not in sight, and for events about no
     ///   host.
     @discardableResult package mutating func take(_ event: DiscoveryEvent) -> DiscoveredHost? {

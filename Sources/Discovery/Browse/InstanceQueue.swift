@@ -1,8 +1,8 @@
 /// Instances in the order in which they came, any of which can be taken out in constant time.
 struct InstanceQueue: Sendable {
-    /// What was taken out leaves a hole.
+    /// The instances in order; nil for those that were taken out.
     private var slots: [ServiceInstance?] = []
-    /// Where the first instance is, or a hole before it.
+    /// The index of the first instance, or of a hole before it.
     private var start = 0
     private var places: [ServiceInstance: Int] = [:]
 

@@ -1,6 +1,6 @@
 package import DBus
 
-/// What the system bus says of the Avahi daemon.
+/// The state of the Avahi daemon, as the system bus and the daemon report it.
 package enum DaemonReport: Sendable, Hashable {
     /// There is no system bus: no socket at this path.
     case noBus(path: String)

@@ -3,6 +3,7 @@ internal import Glibc
 
 /// Whether multicast works on an interface: what the test hears of its own packet and of other machines.
 package struct MulticastTest: Sendable, Hashable {
+    /// The result for one interface and IP version.
     package enum Outcome: Sendable, Hashable {
         /// The own packet came back.
         case heard
@@ -16,10 +17,12 @@ package struct MulticastTest: Sendable, Hashable {
         case failed(String)
     }
 
+    /// The name of the interface, such as `eth0`.
     package var interface: String
+    /// Whether IPv6 was tested; else IPv4.
     package var isIPv6: Bool
     package var outcome: Outcome
-    /// The other machines that were heard.
+    /// The other machines that were heard, whatever the outcome.
     package var others: Set<IPAddress>
 
     package init(interface: String, isIPv6: Bool, outcome: Outcome, others: Set<IPAddress> = []) {

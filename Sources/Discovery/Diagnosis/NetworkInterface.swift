@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A network interface of this machine, as far as finding hosts depends on it.
 package struct NetworkInterface: Sendable, Hashable {
-    /// What is behind an interface.
+    /// The kind of network that an interface leads to.
     package enum Kind: Sendable, Hashable {
         case loopback
         /// A network card, wired or not.
@@ -19,6 +19,7 @@ package struct NetworkInterface: Sendable, Hashable {
     package var index: UInt32
     /// The flags of netdevice(7).
     package var flags: UInt32
+    /// The addresses of the interface, in the system's order; link-local IPv6 ones with the interface as their zone.
     package var addresses: [IPAddress]
 
     package init(name: String, index: UInt32, flags: UInt32, addresses: [IPAddress]) {
@@ -28,17 +29,20 @@ package struct NetworkInterface: Sendable, Hashable {
         self.addresses = addresses
     }
 
+    /// Whether the interface is switched on (`IFF_UP`), with a carrier or without.
     package var isUp: Bool { flags & 0x1 != 0 }
     package var isLoopback: Bool { flags & 0x8 != 0 }
     package var isPointToPoint: Bool { flags & 0x10 != 0 }
     /// Whether there is a carrier: a cable, or a Wi-Fi network.
     package var isRunning: Bool { flags & 0x40 != 0 }
+    /// Whether the interface is marked for multicast (`IFF_MULTICAST`). `lo` is not, and yet passes it on over IPv4.
     package var allowsMulticast: Bool { flags & 0x1000 != 0 }
 
     package func hasAddress(isIPv6: Bool) -> Bool {
         addresses.contains { $0.isIPv6 == isIPv6 }
     }
 
+    /// The kind, guessed from the flags and the name.
     package var kind: Kind {
         if isLoopback { return .loopback }
         if Self.tunnels.contains(where: isNumbered) || isPointToPoint { return .tunnel }
@@ -55,7 +59,7 @@ package struct NetworkInterface: Sendable, Hashable {
         name.begins(with: prefix) && name.count > prefix.count || name == prefix
     }
 
-    /// All interfaces, in the system's order.
+    /// All interfaces, in the system's order; empty if the system does not tell.
     package static func all() -> [NetworkInterface] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }

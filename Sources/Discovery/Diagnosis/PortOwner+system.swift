@@ -2,7 +2,8 @@ import CompanionWire
 internal import Glibc
 
 extension PortOwner {
-    /// Who else has a UDP port of this machine open now. Other users' processes have no name unless root asks.
+    /// Returns the other processes that have a UDP port of this machine open now. Processes of other users have no name
+    /// unless root asks.
     package static func current(ofUDP port: Int) -> [PortOwner] {
         let entries = sockets(at: port)
         guard !entries.isEmpty else { return [] }

@@ -2,10 +2,11 @@ import CompanionWire
 
 /// A line of `/proc/net/udp` or `/proc/net/udp6` (proc(5)).
 package struct UDPSocketEntry: Sendable, Hashable {
+    /// The local port.
     package var port: Int
     /// The number of the user whose process opened it.
     package var user: UInt32
-    /// What `/proc/PID/fd` calls it.
+    /// The number of the socket's inode, as in the links `socket:[INODE]` of `/proc/PID/fd`.
     package var inode: UInt64
 
     package init(port: Int, user: UInt32, inode: UInt64) {
@@ -32,6 +33,7 @@ package struct UDPSocketEntry: Sendable, Hashable {
 package struct PortOwner: Sendable, Hashable {
     /// The program's name; nil where only its user or root may know.
     package var program: String?
+    /// The number of the process; nil where only its user or root may know.
     package var pid: Int32?
     /// The number of its user.
     package var user: UInt32
@@ -42,7 +44,7 @@ package struct PortOwner: Sendable, Hashable {
         self.user = user
     }
 
-    /// Who has sockets in a table, each process once.
+    /// Returns the owners of the sockets at a port, each process once.
     ///
     /// - Parameter processes: The processes that can be looked into, by the inodes of their sockets.
     package static func owners(

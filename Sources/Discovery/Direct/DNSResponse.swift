@@ -84,7 +84,7 @@ struct DNSReader {
         end = packet.count
     }
 
-    /// What is left, as it is.
+    /// The bytes that are not read yet.
     var rest: [UInt8] { Array(packet[at..<end]) }
 
     mutating func skip(_ count: Int) -> Bool {

@@ -29,7 +29,7 @@ protocol AvahiLibrary {
     func freeGroup(_ group: OpaquePointer)
 }
 
-/// What an engine keeps of its connection. Freeing the owner frees its browsers, resolvers and group.
+/// The objects of an engine's connection. Freeing the owner frees its browsers, resolvers and group.
 struct AvahiConnection<Library: AvahiLibrary> {
     let library: Library
     let loop: AvahiLoop

@@ -6,11 +6,11 @@ import CAvahi
 final class AvahiLoop {
     private let pointer: OpaquePointer
     private var isRunning = false
-    /// What fires later. Touched with the loop lock held only.
+    /// The timers that have not fired yet. Touched with the loop lock held only.
     private var timers: [ServiceInstance?: AvahiTimer] = [:]
     /// Queries of pairtool's own. Touched with the loop lock held only.
     private var queries: [ServiceInstance.Link: LinkQuery] = [:]
-    /// What is to be asked next, and when. Touched with the loop lock held only.
+    /// The instances to ask for when ``askTimer`` fires. Touched with the loop lock held only.
     private var asks: [ServiceInstance] = []
     private var askTimer: AvahiTimer?
 
@@ -83,7 +83,8 @@ final class AvahiLoop {
         for link in links { queries[link]?.keepsWhatItHears = true }
     }
 
-    /// What an instance resolves to by what was overheard. To be called with the loop lock held.
+    /// Resolves an instance from the multicast records that were overheard; nil if they are not enough. To be called
+    /// with the loop lock held.
     func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
         instance.link.flatMap { queries[$0] }?.overheard(instance)
     }

@@ -1,13 +1,16 @@
 import CompanionWire
 import FoundationEssentials
 
-/// How much an engine takes.
+/// The limits of an engine.
 package struct BrowseLimits: Sendable, Hashable {
     /// Resolvers at a time. The Avahi daemon allows a client 1,024 objects by default.
     package var resolvers: Int
     /// Records of one network that the engine keeps; nil for no limit.
     package var cacheEntries: Int?
 
+    /// - Parameters:
+    ///   - resolvers: The most resolvers at a time. Less than 1 counts as 1.
+    ///   - cacheEntries: The most records of one network. Default: nil, no limit.
     package init(resolvers: Int, cacheEntries: Int? = nil) {
         self.resolvers = max(1, resolvers)
         self.cacheEntries = cacheEntries
@@ -17,7 +20,7 @@ package struct BrowseLimits: Sendable, Hashable {
 /// The Avahi daemon's limits, from its configuration file: it does not report them.
 enum DaemonLimits {
     private static let path = "/etc/avahi/avahi-daemon.conf"
-    /// What else is an object of ours: browsers.
+    /// The objects that are kept free for browsers.
     private static let spare = 64
 
     static func read() -> BrowseLimits {

@@ -28,7 +28,7 @@ package enum EngineEvent: Sendable, Hashable {
     case publishFailed(DiscoveryError)
 }
 
-/// What an ``EngineProgram`` wants done.
+/// An order of an ``EngineProgram`` to its engine, or output to pass on.
 package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
     case browse(ServiceType)
     case resolve(ServiceInstance)

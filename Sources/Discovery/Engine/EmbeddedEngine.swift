@@ -7,7 +7,7 @@ import Logging
 /// mDNS inside this process (libavahi-core): needs neither D-Bus nor root, works on `lo`, and shares port 5353 with
 /// whatever else answers mDNS on this machine.
 actor EmbeddedEngine: AvahiEngine {
-    /// What the engine is for. One that only browses publishes nothing at all, not even the machine's addresses.
+    /// The purpose of the engine. One that only browses publishes nothing at all, not even the machine's addresses.
     enum Purpose: Sendable {
         case browse
         /// Browsing that reports what changes.

@@ -1,4 +1,4 @@
-/// Where Avahi's callbacks leave their events.
+/// Takes the events of Avahi's callbacks.
 ///
 /// Callbacks run on Avahi's own thread with its loop lock held: they copy what they are given into an event, send it,
 /// and return. `send` never calls the consumer, so nothing can take the loop lock again from there.
@@ -22,7 +22,7 @@ final class EngineSink: Sendable {
     }
 }
 
-/// What a browser's callback needs: the type as it was asked for.
+/// The context of a browser's callback: the type as it was asked for.
 final class BrowserContext: Sendable {
     let sink: EngineSink
     let type: ServiceType
@@ -44,7 +44,7 @@ final class Resolvers {
     var all: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
 }
 
-/// What a resolver's callback needs: the instance as it was found, byte for byte.
+/// The context of a resolver's callback: the instance as it was found, byte for byte.
 final class ResolverContext: Sendable {
     let sink: EngineSink
     let instance: ServiceInstance

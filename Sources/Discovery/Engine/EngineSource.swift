@@ -142,7 +142,7 @@ struct EngineSource: Sendable {
         return nil
     }
 
-    /// What may make a connection useless without the engine's noticing.
+    /// Returns the waits for events that make a connection useless without the engine's noticing.
     private func reasons(toLeave kind: DiscoveryEngineKind, hadDaemon: Bool) -> [LeaveReason] {
         // An advertisement stays where it is: see `CompanionDiscoveryClient.withAdvertisement`.
         guard purpose != .publish else { return [] }

@@ -8,6 +8,7 @@ import Glibc
 package struct LinkDetector: Sendable {
     /// A network interface, for as long as it exists.
     package struct Link: Hashable, Sendable {
+        /// The kernel's index of the interface.
         package var index: UInt32
         package var name: String
 
@@ -47,7 +48,7 @@ package struct LinkDetector: Sendable {
         return nil
     }
 
-    /// What the kernel counts (`carrier_up_count` in sysfs, since Linux 4.16).
+    /// Reads how often each link has come up, as the kernel counts it (`carrier_up_count` in sysfs, since Linux 4.16).
     private static func currentCounts(of interface: String?) -> [Link: Int] {
         guard let list = if_nameindex() else { return [:] }
         defer { if_freenameindex(list) }

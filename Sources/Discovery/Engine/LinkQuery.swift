@@ -60,7 +60,7 @@ final class LinkQuery {
         sender.send([0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0] + wire + [0, 33, 0, 1] + wire + [0, 16, 0, 1])
     }
 
-    /// What an instance resolves to by what was overheard; nil unless all of it was.
+    /// Resolves an instance from the records that were overheard; nil unless the SRV, TXT and address records were.
     func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
         let name = DNSName(instance).folded
         guard overheard.texts[name] != nil, let service = overheard.services[name],

@@ -10,6 +10,7 @@ package struct SleepDetector: Sendable {
 
     private var last: ContinuousClock.Instant
 
+    /// - Parameter now: The beginning of the first period.
     package init(at now: ContinuousClock.Instant) {
         last = now
     }

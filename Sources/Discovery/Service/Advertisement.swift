@@ -1,10 +1,11 @@
-/// What a host publishes of itself: services under one instance name, all or none of them.
+/// The services that a host publishes under one instance name, all or none of them.
 package struct Advertisement: Sendable {
     /// A service: its type, the TCP (or UDP) port and the TXT record's key/value pairs in order.
     package typealias Service = (type: ServiceType, port: Int, txt: [(String, String)])
 
     /// The instance name, for people. One over 63 bytes of UTF-8 is cut at a character (RFC 6763, section 4.1.1).
     package var name: String
+    /// The services, each of another type. At least one.
     package var services: [Service]
 
     package init(name: String, services: [Service]) {
@@ -48,7 +49,7 @@ package struct Advertisement: Sendable {
     }
 }
 
-/// What becomes of an ``Advertisement``.
+/// A change in the state of an ``Advertisement``.
 package enum AdvertisementEvent: Sendable, Hashable {
     /// The services are on the network, under a name that may differ from the wished one after collisions.
     case published(name: String, engine: DiscoveryEngineKind)

@@ -49,6 +49,7 @@ package struct ServiceInstance: Hashable, Sendable {
 }
 
 extension ServiceInstance: Comparable {
+    /// Orders by type, interface, IP version, name and domain: a stable order.
     package static func < (left: ServiceInstance, right: ServiceInstance) -> Bool {
         if left.type != right.type { return left.type < right.type }
         if left.interfaceIndex != right.interfaceIndex { return left.interfaceIndex < right.interfaceIndex }
@@ -58,8 +59,9 @@ extension ServiceInstance: Comparable {
     }
 }
 
-/// What resolving a ``ServiceInstance`` gave.
+/// The result of resolving a ``ServiceInstance``.
 package struct ServiceResolution: Hashable, Sendable {
+    /// The address (a link-local IPv6 one with its zone) and the port of the SRV record.
     package var endpoint: CompanionEndpoint
     /// The name of the interface; empty if the instance is from a DNS server.
     package var interface: String
@@ -84,7 +86,7 @@ package struct ServiceResolution: Hashable, Sendable {
     }
 }
 
-/// What is wrong with an advert, as far as the advert alone shows it. The raw values are stable.
+/// A flaw of an advert that can be seen in the advert alone. The raw values are stable.
 package enum AdvertFlaw: String, Sendable, Hashable, CaseIterable {
     /// The SRV record says port 0: there is nothing to connect to (RFC 6763, section 6, calls that a placeholder).
     case portZero = "port-0"

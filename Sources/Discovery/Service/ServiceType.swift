@@ -32,9 +32,11 @@ package struct ServiceType: Hashable, Sendable {
     package static let companion = ServiceType(known: "_copilotforge-companion._tcp")
     /// The same protocol under its short name, which fits the 15 bytes that some responders insist on.
     package static let companionShort = ServiceType(known: "_cf-companion._tcp")
+    /// Lumi's agent.
     package static let lumi = ServiceType(known: "_lumiagent._tcp")
+    /// AICLI's server.
     package static let aicli = ServiceType(known: "_aiclicode._tcp")
-    /// What AICLI servers of July 2025 advertise.
+    /// The type that AICLI servers of July 2025 advertise.
     package static let aicliEarly = ServiceType(known: "_claudecode._tcp")
 
     /// Every type that pairtool looks for by itself.
@@ -52,6 +54,7 @@ package struct ServiceType: Hashable, Sendable {
 }
 
 extension ServiceType: CustomStringConvertible {
+    /// ``rawValue``.
     package var description: String { rawValue }
 }
 

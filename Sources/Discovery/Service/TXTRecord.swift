@@ -2,7 +2,7 @@
 package struct TXTRecord: Hashable, Sendable {
     /// The first value of each key, keys in lower case. A key without `=` has the value "".
     package private(set) var values: [String: String] = [:]
-    /// What does not keep to the rules.
+    /// The flaws that were found in the strings.
     package private(set) var flaws: Set<AdvertFlaw> = []
 
     /// Reads the strings of a TXT record, in their order.

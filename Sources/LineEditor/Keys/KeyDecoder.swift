@@ -57,8 +57,8 @@ struct KeyDecoder: Sendable, Equatable {
         }
     }
 
-    /// The time limit is over: a lone escape byte is the Escape key, and an unfinished sequence is dropped. A paste goes
-    /// on, but for Ctrl-C.
+    /// The time limit is over: a lone escape byte is the Escape key, and an unfinished sequence is dropped. A paste
+    /// goes on, but for Ctrl-C.
     mutating func endWait() -> Key? {
         isPasteStale = state == .paste
         defer { if state != .paste { state = .ground } }

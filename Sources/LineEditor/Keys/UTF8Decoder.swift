@@ -2,7 +2,7 @@
 struct UTF8Decoder: Sendable, Equatable {
     private var value: UInt32 = 0
     private var missing = 0
-    /// What the next byte may be.
+    /// The bytes that may come next in a sequence.
     private var next: ClosedRange<UInt8> = 0x80...0xBF
 
     /// Whether a sequence has begun.

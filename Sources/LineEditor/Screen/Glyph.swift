@@ -1,5 +1,6 @@
-/// What a terminal shows for a character.
+/// The text that a terminal shows for a character.
 package struct Glyph: Sendable, Hashable {
+    /// The text to write. It must not contain control characters.
     package var text: String
     /// In columns: 0 to 2.
     package var width: Int

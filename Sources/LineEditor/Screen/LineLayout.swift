@@ -64,7 +64,7 @@ struct LineLayout: Sendable {
         rows[rows.count - 1].append(glyph)
     }
 
-    /// What is shown for a large paste.
+    /// Returns the text that stands for a large paste, such as `[pasted 20 lines, 812 bytes]`.
     static func label(of text: String) -> String {
         let bytes = text.utf8.count
         let lines = text.utf8.reduce(1) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }

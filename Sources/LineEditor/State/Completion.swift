@@ -1,4 +1,4 @@
-/// What the Tab key asks for.
+/// A request for completions, made by the Tab key.
 package struct CompletionRequest: Sendable, Hashable {
     /// Distinguishes it from earlier requests.
     let number: Int
@@ -6,10 +6,12 @@ package struct CompletionRequest: Sendable, Hashable {
     package let text: String
 }
 
-/// What can stand in place of the word before the cursor.
+/// The possible replacements of the word before the cursor.
 package struct Completion: Sendable, Hashable {
-    /// The end of the request's text that is replaced.
+    /// The word: the end of the request's text. If it is not, the terminal's bell rings.
     package var word: String
+    /// The replacements. Their common beginning is inserted; if it adds nothing, they are listed. Empty: the bell
+    /// rings.
     package var candidates: [String]
 
     package init(word: String, candidates: [String]) {

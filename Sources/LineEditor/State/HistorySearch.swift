@@ -3,7 +3,7 @@ struct HistorySearch: Sendable {
     private(set) var query = ""
     /// The line that matches; nil if none does.
     private(set) var match: Int?
-    /// Where the last match was, from which the search goes on.
+    /// The index of the last match, from which the search goes on.
     private var place: Int
     /// The line, and the place in the history, before the search.
     let original: (line: LineBuffer, history: PromptHistory)

@@ -1,6 +1,6 @@
 /// The text of a line with its cursor.
 struct LineBuffer: Sendable, Equatable {
-    /// What the cursor moves over in one step.
+    /// The unit that the cursor moves over in one step.
     enum Cell: Sendable, Equatable {
         case character(Character)
         /// A large paste, which is shown abbreviated.

@@ -10,7 +10,7 @@ package final class LineEditor: @unchecked Sendable {
     // Safe because what changes (`state` and the variables after it) is used on `queue` alone, one block
     // at a time; the rest is constant, atomic or locked.
 
-    /// What came of reading a line.
+    /// The result of reading a line.
     package enum Input: Sendable, Hashable {
         /// A line, without its end. It may contain line feeds.
         case line(String)
@@ -24,7 +24,7 @@ package final class LineEditor: @unchecked Sendable {
         case interrupted
     }
 
-    /// Finds what can stand in place of the word before the cursor.
+    /// Finds the possible replacements of the word before the cursor; nil for none.
     package typealias Completer = @Sendable (CompletionRequest) async -> Completion?
 
     /// More is not kept of what is typed between two lines.

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Waits for what is typed and for what else can happen at a terminal.
 struct TerminalInput {
-    /// What a wait ended with.
+    /// The reasons why a wait ended.
     struct Events {
         /// The time limit was over.
         var isTimeOut = false
@@ -38,7 +38,7 @@ struct TerminalInput {
         )
     }
 
-    /// What was typed; nil at the end of the input.
+    /// Reads the bytes that were typed; nil at the end of the input. Empty if a signal came first.
     static func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = Glibc.read(STDIN_FILENO, &bytes, bytes.count)

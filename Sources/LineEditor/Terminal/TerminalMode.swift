@@ -29,7 +29,8 @@ final class TerminalMode: Sendable {
     /// Whether the terminal has another mode than before this program.
     var isSet: Bool { isChanged.load(ordering: .sequentiallyConsistent) }
 
-    /// - Returns: How many bytes wait that were typed in the original mode; nil if the terminal had another mode before.
+    /// - Returns: How many bytes wait that were typed in the original mode; nil if the terminal had another mode
+    ///   before.
     @discardableResult
     func set(_ kind: Kind) -> Int? {
         guard kind != .original else {

@@ -1,11 +1,13 @@
 import CompanionWire
 
-/// What a line of a text can begin or end, by the rules of CommonMark (https://spec.commonmark.org/0.29/).
+/// A line of a text, and the blocks that it can begin or end by the rules of CommonMark
+/// (https://spec.commonmark.org/0.29/).
 struct BlockLine {
     /// The line without its end.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Where its first character is that is not blank, and the column of that.
+    /// The offset of the first byte that is not blank; the length of the line if all are.
     let first: Int
+    /// The column of that byte, from 0, with tab stops at every fourth.
     let indent: Int
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -176,7 +178,7 @@ struct BlockLine {
 
     // MARK: HTML
 
-    /// What ends a block of HTML.
+    /// The kinds of HTML blocks, by the end that each has.
     enum HTML: Hashable {
         case raw, comment, instruction, declaration, data
         /// An empty line. A tag that is not a block's does not interrupt a paragraph.

@@ -1,9 +1,9 @@
 /// Finds where the blocks of a text end, line by line, and writes each block once it has ended.
 ///
 /// It follows the rules by which CommonMark tells blocks apart at the top of a text. What is within a quote or a list
-/// item is left to cmark-gfm, and so is everything within lines. Each item of a list is a block of its own here, and each
-/// line of code and of HTML: a long list or a long program is shown as it comes. A block's rows do not depend on what
-/// follows the block.
+/// item is left to cmark-gfm, and so is everything within lines. Each item of a list is a block of its own here, and
+/// each line of code and of HTML: a long list or a long program is shown as it comes. A block's rows do not depend on
+/// what follows the block.
 struct BlockScanner {
     private enum Open {
         case none
@@ -332,8 +332,8 @@ extension BlockLine {
         }
     }
 
-    /// Where a backslash has to stand, so that the line does not nest more containers, or make a wider table, than a
-    /// limit allows; nil for a line that does not.
+    /// Returns the offset where a backslash has to be inserted so that the line does not nest more containers, or make
+    /// a wider table, than a limit allows; nil for a line within the limit.
     func excess(most: Int) -> Int? {
         if isTableRuler, bytes.count(where: { $0 == UInt8(ascii: "|") }) > most {
             return bytes.firstIndex(of: UInt8(ascii: "|"))

@@ -9,8 +9,9 @@ struct RowWriter {
     /// The code blocks that were written, each line with its end; nil if they are not wanted.
     var codeBlocks: [[UInt8]]?
 
-    /// What stands before every row, and before the next one. Both have the same width.
+    /// The margin before every row but the next one.
     private var margin: [UInt8] = []
+    /// The margin before the next row, such as a bullet. It is as wide as ``margin``.
     private var next: [UInt8] = []
     private var marginWidth = 0
     private var depth = 0

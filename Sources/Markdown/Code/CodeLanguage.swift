@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What a highlighter knows of a language: enough to tell words, strings, numbers and comments apart.
+/// The rules of a language for a highlighter: enough to tell words, strings, numbers and comments apart.
 struct CodeLanguage: Sendable {
     struct Quote: Sendable {
         var begin: [UInt8]
@@ -21,7 +21,7 @@ struct CodeLanguage: Sendable {
     }
 
     var kind = Kind.words
-    /// What begins a comment that ends with the line.
+    /// The signs that begin a comment that ends with the line.
     var lineComments: [[UInt8]] = []
     var blockComment: Quote?
     /// Longer beginnings come first.

@@ -2,8 +2,8 @@ import CompanionWire
 
 /// The rows at the end of a terminal's output that may still change.
 ///
-/// Rows above it belong to the terminal. The region goes up only as many rows as it has drawn, and these fit the window,
-/// so that nothing that has scrolled out of it is touched.
+/// Rows above it belong to the terminal. The region goes up only as many rows as it has drawn, and these fit the
+/// window, so that nothing that has scrolled out of it is touched.
 package struct LiveRegion: Sendable {
     /// The rows that are drawn. The cursor is at the end of the last one or, if there are none, at the beginning of an
     /// empty row.
@@ -12,6 +12,8 @@ package struct LiveRegion: Sendable {
     /// Whether the terminal breaks rows that are too wide for a window that was made narrower. xterm cuts them.
     private let breaksRows: Bool
 
+    /// - Parameter breaksRows: Whether the terminal breaks rows that are too wide for a window that was made narrower.
+    ///   Default: true.
     package init(breaksRows: Bool = true) {
         self.breaksRows = breaksRows
     }
@@ -19,14 +21,14 @@ package struct LiveRegion: Sendable {
     /// Whether the cursor is at the beginning of an empty row.
     package var isEmpty: Bool { drawn.isEmpty }
 
-    /// What to write so that the terminal shows other rows.
+    /// Returns the bytes to write so that the terminal shows other rows.
     ///
     /// - Parameters:
     ///   - finished: Rows that become the terminal's, each with a line feed.
     ///   - open: The rows of the region below them, each no wider than the window. Those at the top are left out if the
     ///     window has too few rows.
     ///   - columns: The width of the window.
-    ///   - rows: Its height.
+    ///   - rows: The height of the window.
     package mutating func show(finished: [UInt8] = [], open: [[UInt8]], columns: Int, rows: Int) -> [UInt8] {
         let feed = UInt8(ascii: "\n")
         let open = Array(open.suffix(max(1, rows - 1)))

@@ -24,6 +24,7 @@ package struct MarkdownStream: Sendable {
     /// Pieces are taken in parts of this size.
     private static let part = 64 << 10
 
+    /// Begins a text.
     package init(_ options: MarkdownOptions) {
         scanner = BlockScanner(options: options)
     }
@@ -64,6 +65,7 @@ package struct MarkdownStream: Sendable {
     /// Whether nothing is open.
     package var isEmpty: Bool { line.isEmpty && !scanner.isOpen }
 
+    /// Takes the next piece of the text, which may end anywhere. It is sanitised here.
     package mutating func feed(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
@@ -166,7 +168,7 @@ package struct MarkdownStream: Sendable {
         line = Array(text[begin...])
     }
 
-    /// Where a long line is broken: after a blank in its last quarter, or between two scalars.
+    /// Returns the place where a long line is broken: after a blank in its last quarter, or between two scalars.
     private static func breaking(_ bytes: UnsafeBufferPointer<UInt8>, _ begin: Int, _ most: Int) -> Int {
         let quarter = most - longestLine / 4
         if let blank = bytes[quarter..<most].lastIndex(of: UInt8(ascii: " ")) { return blank + 1 }

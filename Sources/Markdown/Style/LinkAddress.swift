@@ -5,8 +5,8 @@ enum LinkAddress {
     private static let schemes = ["http://", "https://", "mailto:"].map { Array($0.utf8) }
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// An address that may be written to a terminal, or nil: of the web or of a mailbox, without control characters, and
-    /// with everything that is not ASCII percent-encoded.
+    /// An address that may be written to a terminal, or nil: of the web or of a mailbox, without control characters,
+    /// and with everything that is not ASCII percent-encoded.
     static func safe(_ address: [UInt8]) -> [UInt8]? {
         guard
             schemes.contains(where: { scheme in

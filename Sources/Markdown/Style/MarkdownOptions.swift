@@ -1,6 +1,6 @@
 /// How text is shown on a terminal.
 package struct MarkdownOptions: Hashable, Sendable {
-    /// The width of the window.
+    /// The width of the window in columns.
     package var columns: Int
     /// Whether the terminal knows links (OSC 8). Where it does not, a link's address follows its text.
     package var hasLinks: Bool
@@ -11,7 +11,7 @@ package struct MarkdownOptions: Hashable, Sendable {
     }
 }
 
-/// What the parts of a text look like, in colours that can be read on a dark and on a light background: those of `git
+/// The styles of the parts of a text, in colours that can be read on a dark and on a light background: those of `git
 /// diff`. The bright ones, and blue, cannot be read on one of the two.
 struct Palette: Sendable {
     let heading: [TextStyle]

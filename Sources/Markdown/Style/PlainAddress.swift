@@ -1,9 +1,9 @@
 /// An address of a web page or a mailbox that stands in a text without markup, as in GFM
 /// (https://github.github.com/gfm/#autolinks-extension-).
 struct PlainAddress {
-    /// Where it is in the text.
+    /// The range of the address in the bytes of the text.
     var part: Range<Int>
-    /// What it lacks for a link.
+    /// The scheme that has to be put before the address to make a link of it: `http://`, `mailto:`, or empty.
     var scheme: [UInt8] = []
 
     /// The first address at a place of a text or behind it. It does not begin within a word.

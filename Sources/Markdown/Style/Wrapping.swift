@@ -99,7 +99,7 @@ struct Wrapping {
     }
 }
 
-/// What a reader sees as one character after another, with their widths in columns.
+/// The characters of a text as a reader sees them, one after another, with their widths in columns.
 private struct Cells {
     struct Cell {
         var place: Int

@@ -3,8 +3,8 @@ enum QRReadBack {
     /// - Parameters:
     ///   - symbol: What was drawn.
     ///   - isDark: Whether a module is dark in the drawing, also within the quiet zone around the symbol.
-    /// - Throws: ``QRCodecError`` with the code `encoderFailed` where a module is not as it should be, or where zbar does
-    ///   not read what the symbol says.
+    /// - Throws: ``QRCodecError`` with the code `encoderFailed` where a module is not as it should be, or where zbar
+    ///   does not read what the symbol says.
     static func check(_ symbol: QRSymbol, _ isDark: (Int, Int) -> Bool) throws(QRCodecError) {
         let modules = -QRSymbol.quietZone..<symbol.size + QRSymbol.quietZone
         for y in modules {

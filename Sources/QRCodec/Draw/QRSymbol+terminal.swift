@@ -1,5 +1,5 @@
 extension QRSymbol {
-    /// What is tried for a window, the best first.
+    /// The styles and quiet zones that are tried for a window, the best first.
     private static let choices: [(style: QRTerminalStyle, quietZone: Int)] = [
         (.halves, 2), (.halves, 1), (.quadrants, 2), (.quadrants, 1), (.sextants, 2), (.sextants, 1),
     ]
@@ -100,8 +100,8 @@ extension QRSymbol {
     /// Entries 16 and 231 of the 256-colour palette: black and white in every terminal, unlike the first sixteen.
     private static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
 
-    /// Puts black behind full blocks, too: the glyphs of many fonts leave a row of the cell free, and white lines through
-    /// its dark modules make a code unreadable.
+    /// Puts black behind full blocks, too: the glyphs of many fonts leave a row of the cell free, and white lines
+    /// through its dark modules make a code unreadable.
     private static func blackened(_ line: [Character]) -> String {
         var text = ""
         var isBlack = false

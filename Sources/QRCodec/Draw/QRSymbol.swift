@@ -9,10 +9,11 @@ package struct QRSymbol: Sendable, Hashable {
     package let size: Int
     /// 1 to 40, by ISO/IEC 18004.
     package let version: Int
+    /// The level of error correction that it was encoded with.
     package let errorCorrection: QRErrorCorrection
     /// Row by row from the top, `true` for dark.
     private let modules: [Bool]
-    /// What it says.
+    /// The bytes of its message.
     let bytes: [UInt8]
 
     /// The smallest symbol that holds the bytes, in 8-bit mode.

@@ -43,6 +43,7 @@ package enum QRTerminalStyle: String, Sendable, Hashable, CaseIterable {
 package struct QRTerminalDrawing: Sendable, Hashable {
     /// The lines, each with its end.
     package var text: String
+    /// The style that it is drawn in.
     package var style: QRTerminalStyle
     /// Light modules on each side.
     package var quietZone: Int

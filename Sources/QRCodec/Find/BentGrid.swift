@@ -1,5 +1,5 @@
-/// Where the modules of a symbol lie whose paper is not flat: a mesh of nodes laid over a fit by perspective, each of
-/// which was moved to where the picture wants it.
+/// The places of the modules of a symbol whose paper is not flat: a mesh of nodes laid over a fit by perspective, each
+/// of which was moved to where the picture wants it.
 ///
 /// The mesh begins at the finder patterns, which are found for certain, and grows from node to node: where those that
 /// are known expect the next one, its surroundings are moved until what is known of them (alignment and timing
@@ -15,7 +15,7 @@ struct BentGrid {
     private let lines: [Double]
     /// How far each node lies from where the perspective takes it, row by row.
     private var shifts: [Place]
-    /// What is known of places, in any order: seeds at the finder patterns and then nodes.
+    /// The places whose shifts are known, in any order: seeds at the finder patterns and then nodes.
     private var known: [Knot] = []
 
     /// A place of the symbol whose shift is known.
@@ -307,7 +307,7 @@ struct BentGrid {
 
     // MARK: Reading
 
-    /// Where a place of the symbol lies in the picture.
+    /// Returns the place in the picture of a place in the symbol.
     private func callAsFunction(_ u: Double, _ v: Double, _ column: Int, _ row: Int) -> Place {
         let x = (u - lines[column]) / (lines[column + 1] - lines[column])
         let y = (v - lines[row]) / (lines[row + 1] - lines[row])

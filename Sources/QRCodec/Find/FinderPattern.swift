@@ -73,7 +73,7 @@ extension Level {
         return nil
     }
 
-    /// Where between two places the shade passes the middle, as a share of the way.
+    /// Returns the point between two places where the shade passes the middle, as a share of the way: 0 to 1.
     private func share(from start: Place, to end: Place) -> Double {
         guard let before = shade(at: start), let after = shade(at: end), before != after else { return 0.5 }
         let middle = Double(middle[block(Int(end.x), Int(end.y))])

@@ -13,7 +13,7 @@ struct FinderSearch {
         return Place(cos(angle), sin(angle))
     }
 
-    /// Where nothing is looked for.
+    /// The areas in which nothing is looked for.
     private let except: [Quadrilateral]
 
     init(_ level: Level, except: [Quadrilateral] = []) {
@@ -105,8 +105,8 @@ struct FinderSearch {
         measure(centre, module: max(module, horizontal.module, vertical.module), isNegative: isNegative)
     }
 
-    /// Where the core's middle lies on a line through it, and how wide a module is along it; `nil` where the line does
-    /// not cross a finder pattern.
+    /// Returns the middle of the core on a line through it, and the width of a module along the line; `nil` if the line
+    /// does not cross a finder pattern.
     private func crossing(
         x: Int,
         y: Int,

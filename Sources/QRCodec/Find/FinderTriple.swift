@@ -20,7 +20,7 @@ struct FinderTriple {
     /// The same, measured by the mean width of a module, which a slanting view makes larger than that along a line.
     private static let roughDistances = 4.0...250.0
 
-    /// What patterns of a level make symbols, the likeliest first.
+    /// Returns the triples of a level's patterns that can be those of one symbol, the likeliest first.
     static func all(of patterns: [FinderPattern], in level: Level) -> [FinderTriple] {
         var found: [FinderTriple] = []
         for isNegative in [false, true] {
@@ -139,8 +139,9 @@ extension Level {
 
 /// Three finder patterns that look like those of one symbol, in pixels of the picture.
 package struct SymbolCandidate: Sendable, Hashable {
-    /// Half way between the outer two patterns: about the symbol's middle.
+    /// The column half way between the outer two patterns: about the symbol's middle.
     package var x: Double
+    /// The row of the same place, from the top.
     package var y: Double
     /// The mean width of a module.
     package var module: Double

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where the modules of a symbol lie in a picture.
+/// The places of a symbol's modules in a picture, by a perspective that is fitted to it.
 struct GridFit {
     let layout: SymbolLayout
     /// From modules, counted from the symbol's top left corner, to pixels of the level.

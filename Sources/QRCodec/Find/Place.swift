@@ -9,8 +9,8 @@ extension Place {
 }
 
 extension Point {
-    /// The pixel nearest to a place. A coordinate that is not finite, as a picture made for it may bring about, counts as
-    /// 0.
+    /// The pixel nearest to a place. A coordinate that is not finite, as a picture made for it may bring about, counts
+    /// as 0.
     init(nearest place: Place) {
         func pixel(_ coordinate: Double) -> Int {
             coordinate.isFinite ? Int(min(max(coordinate.rounded(), -1e9), 1e9)) : 0

@@ -1,6 +1,6 @@
 /// A QR code that was found in a picture.
 package struct ScannedSymbol: Sendable, Hashable {
-    /// What it holds, byte for byte.
+    /// The bytes of its message, as they were encoded.
     package var bytes: [UInt8]
     /// Its four corners in the picture as it was given, beginning with the symbol's own top left one and going
     /// down its left side first; empty where they are not known.

@@ -102,7 +102,7 @@ struct SymbolLayout: Sendable {
         set(8, size - 8, dark: true, isLandmark: false)
     }
 
-    /// Where a bit of the format information lies, 0 the lowest (ISO/IEC 18004, 7.9).
+    /// Returns the module of a bit of the format information; bit 0 is the lowest (ISO/IEC 18004, 7.9).
     func formatPlace(bit: Int, copy: Int) -> (x: Int, y: Int) {
         if copy == 0 {
             return switch bit {

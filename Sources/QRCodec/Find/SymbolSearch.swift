@@ -9,7 +9,7 @@ struct SymbolSearch: ~Copyable {
     private let effort: SearchEffort
     /// Modules that may still be looked for on bent paper.
     private var bentModules: Int
-    /// Where they were looked for.
+    /// The centres of the three finder patterns of each symbol that was looked for on bent paper, once for each try.
     private var triedBent: [[Place]] = []
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
@@ -207,7 +207,7 @@ struct SymbolSearch: ~Copyable {
 }
 
 extension ScannedSymbol {
-    /// Where it lies in the picture made so many times as large; `nil` where that is not known.
+    /// Returns the symbol's area in the picture made so many times as large; `nil` if its corners are not known.
     fileprivate func area(scale: Double) -> Quadrilateral? {
         guard corners.count == 4 else { return nil }
         let places = corners.map { Place(Double($0.x), Double($0.y)) * scale }
@@ -215,7 +215,7 @@ extension ScannedSymbol {
     }
 }
 
-/// What lies between four corners, of which each is followed by its neighbour.
+/// The area between four corners, of which each is followed by its neighbour.
 struct Quadrilateral {
     var corners: (Place, Place, Place, Place)
 

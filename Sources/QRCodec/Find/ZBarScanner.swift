@@ -42,7 +42,8 @@ struct ZBarScanner: ~Copyable {
 
     /// The QR codes in a picture, from the top.
     ///
-    /// - Parameter step: Of so many rows and columns one is looked along. In a photograph, more than 1 costs few symbols.
+    /// - Parameter step: Of so many rows and columns one is looked along. In a photograph, more than 1 costs few
+    ///   symbols.
     func scan(_ picture: QRImage, everyLines step: Int = 1) throws(QRCodecError) -> [ScannedSymbol] {
         for direction in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
             zbar_image_scanner_set_config(scanner, ZBAR_NONE, direction, Int32(step))
@@ -79,8 +80,8 @@ struct ZBarScanner: ~Copyable {
         return found
     }
 
-    /// What the only part that was seen of a message in several symbols says; `nil` where several were seen, but not
-    /// all: zbar mixes those up.
+    /// Returns the part of a message in several symbols if it is the only one that was seen; `nil` if several were
+    /// seen, but not all: zbar mixes those up.
     private static func part(of message: OpaquePointer) -> ScannedSymbol? {
         var parts: [OpaquePointer] = []
         var isFirstMissing = false

@@ -40,6 +40,9 @@ package struct CameraFrames: FrameSource {
         throw failure ?? QRCodecError(.cameraNotFound, "There is no camera.")
     }
 
+    /// Waits for the next frame; `nil` when `wake` ended the waiting.
+    ///
+    /// - Throws: ``QRCodecError`` with the code `cameraFailed`, or `cameraNotFound` once the camera is unplugged.
     package mutating func next(_ wake: WakeSignal) throws(QRCodecError) -> Frame? {
         while wake.wait(forInputFrom: video.descriptor) {
             if let frame = try video.next() { return frame }
@@ -69,7 +72,7 @@ private final class Video {
     private let isJPEG: Bool
 
     private static let (width, height): (UInt32, UInt32) = (1_280, 720)
-    /// What cameras give that zbar makes grey, in the order in which it is asked for.
+    /// The pixel formats of cameras that zbar makes grey, in the order in which they are asked for.
     private static let formats: [String] = [
         "MJPG", "YUYV", "UYVY", "NV12", "NV21", "YU12", "YV12", "422P", "GREY", "RGB3", "BGR3", "RGB4", "BGR4",
     ]
@@ -112,7 +115,7 @@ private final class Video {
 
     deinit { zbar_video_destroy(video) }
 
-    /// What becomes readable with every frame.
+    /// The descriptor that becomes readable with every frame.
     var descriptor: Int32 { zbar_video_get_fd(video) }
 
     /// The frame that is there; `nil` where it is not yet.
@@ -157,7 +160,7 @@ private final class Video {
         guard access(path, R_OK | W_OK) == 0 else { throw error(for: errno, path: path, else: .cameraDenied) }
     }
 
-    /// What zbar's last call failed for. It says so as text only, and leaves the number in `errno`.
+    /// Returns the error of zbar's last call. zbar gives the reason as text only, and leaves the number in `errno`.
     private static func trouble(_ path: String, else code: QRCodecError.Code) -> QRCodecError {
         let reason = errno
         // What a driver does not know is asked on purpose.

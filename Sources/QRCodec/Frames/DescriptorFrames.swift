@@ -34,6 +34,9 @@ package struct DescriptorFrames: FrameSource {
         }
     }
 
+    /// Waits for the next frame; `nil` at the end of the stream, or when `wake` ended the waiting.
+    ///
+    /// - Throws: ``QRCodecError`` with the code `io`, or as ``FrameParser`` throws it.
     package mutating func next(_ wake: WakeSignal) throws(QRCodecError) -> Frame? {
         while ready.isEmpty {
             guard wake.wait(forInputFrom: descriptor.number) else { return nil }

@@ -14,7 +14,7 @@ package enum Frame: Sendable {
 }
 
 extension ImageLimits {
-    /// What a frame may have: 16 MiB and 8,192 × 8,192 pixels, beyond any camera that films.
+    /// The limits of a frame: 16 MiB and 8,192 × 8,192 pixels, beyond any camera that films, and 256 MiB for decoding.
     package static let frame = ImageLimits(
         maxFileBytes: 16 << 20,
         maxPixels: 8_192 * 8_192,
@@ -22,7 +22,7 @@ extension ImageLimits {
     )
 }
 
-/// Where frames come from. Each is used on one thread of its own, where it may block.
+/// A source of frames. Each is used on one thread of its own, where it may block.
 package protocol FrameSource {
     /// Whether frames come in their own time, as from a camera or a pipe. Of these, frames that nobody had the time to
     /// look at are dropped; others, from a file, wait.

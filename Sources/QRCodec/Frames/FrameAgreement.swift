@@ -3,6 +3,7 @@
 /// A code that is held to a camera is lost in some frames, so frames without one are passed over, up to a second's
 /// worth. Another code in between, as when a host renews its own, begins anew.
 package struct FrameAgreement: Sendable {
+    /// The result for the frames so far.
     package enum Verdict: Sendable, Hashable {
         /// Nothing that is wanted was seen lately.
         case nothing

@@ -1,4 +1,4 @@
-/// What the user can do so that the camera reads the code.
+/// Advice to the user that helps the camera to read the code.
 package enum FrameHint: String, Sendable, Hashable, CaseIterable {
     /// No code is in sight.
     case showCode
@@ -10,12 +10,13 @@ package enum FrameHint: String, Sendable, Hashable, CaseIterable {
     case holdStill
 }
 
-/// What a frame looks like to ``FrameHints``.
+/// The properties of a frame that ``FrameHints`` depend on.
 package struct FrameView: Sendable {
+    /// The brightness of the frame.
     package var light: FrameLight
     /// The shorter side, in pixels.
     package var side: Int
-    /// What looks like a symbol; `nil` where nothing does.
+    /// The likeliest symbol in the frame, read or not; `nil` if there is none.
     package var symbol: SymbolCandidate?
     /// Whether it could be read.
     package var isRead: Bool
@@ -49,7 +50,7 @@ package struct FrameHints: Sendable {
 
     package init() {}
 
-    /// What to say after the next frame.
+    /// Takes the next frame, and returns the hint to show from now on.
     package mutating func take(_ view: FrameView) -> FrameHint {
         let hint = wanted(view)
         last = view.symbol.map { ($0.x, $0.y) }

@@ -1,6 +1,6 @@
 /// How bright a frame is.
 package struct FrameLight: Sendable, Hashable {
-    /// The shade that 5 % of the pixels are darker than.
+    /// The shade that 5 % of the pixels are darker than: 0 is black, 255 white.
     package var dark: Int
     /// The shade that 5 % of the pixels are lighter than.
     package var light: Int

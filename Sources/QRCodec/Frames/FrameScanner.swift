@@ -2,7 +2,7 @@
 package enum FrameScanner {
     /// How it ended.
     package struct Outcome: Sendable {
-        /// What two frames agreed on: payloads that are wanted, in no order. Empty where the frames ended before.
+        /// The wanted payloads on which two frames agreed, in no order. Empty if the frames ended before.
         package var agreed: Set<[UInt8]> = []
         /// Payloads that were seen and not agreed on, wanted or not, in the order in which they came.
         package var others: [[UInt8]] = []
@@ -12,7 +12,7 @@ package enum FrameScanner {
         package var dropped = 0
     }
 
-    /// What is told while it runs, from the thread that looks.
+    /// A report while it runs, from the thread that looks.
     package enum Progress: Sendable, Hashable {
         case hint(FrameHint)
         /// A payload that is not wanted, the first time that it is seen.

@@ -1,7 +1,7 @@
 /// Cuts a stream into JPEG files by their markers (ITU-T T.81, annex B).
 ///
-/// What stands between them is passed over, as the lines between the parts of an HTTP stream; so is a file that another
-/// one begins in. Thumbnails in a file's segments are part of it.
+/// Bytes between the files are skipped, such as the lines between the parts of an HTTP stream; so is a file that
+/// another one begins in. Thumbnails in a file's segments are part of it.
 struct JPEGSplitter {
     /// Bytes without a JPEG file after which there will be none.
     private static let mostRubbish = 1 << 20

@@ -14,6 +14,7 @@ package struct ColourPreview: Sendable, Hashable {
     /// Row by row from the top.
     private let pixels: [Colour]
 
+    /// The colour of the pixel in a column and a row, both from 0.
     package subscript(_ x: Int, _ y: Int) -> Colour { pixels[y * width + x] }
 
     /// Reads a PNG or JPEG image and makes it small, each pixel the mean of those that it stands for.

@@ -29,7 +29,7 @@ struct HEIFPictures {
         for place in try places("iloc") { try readItems(at: place, inside: inside) }
     }
 
-    /// Where what follows a name begins.
+    /// Returns the offsets behind each occurrence of a four-letter name.
     private func places(_ name: String) throws(QRCodecError) -> [Int] {
         let name = Array(name.utf8)
         var (found, start): ([Int], Int) = ([], 0)
@@ -68,7 +68,7 @@ struct HEIFPictures {
         }
     }
 
-    /// Where the data of items is (ISO/IEC 14496-12, 8.11.3).
+    /// Reads where the data of items is (ISO/IEC 14496-12, 8.11.3).
     ///
     /// - Parameter inside: Where a box begins that items may lie in, rather than in the file.
     private mutating func readItems(at start: Int, inside: [Int]) throws(QRCodecError) {

@@ -1,5 +1,5 @@
-/// What a coded picture says of its own size, before anything of it is decoded (ITU-T H.265, 7.3.2.2): the sequence
-/// parameter set, by which a decoder takes its memory.
+/// The size that a coded picture gives for itself, before anything of it is decoded (ITU-T H.265, 7.3.2.2): the
+/// sequence parameter set, by which a decoder takes its memory.
 struct HEVCPictureSize: Hashable {
     var width: Int
     var height: Int

@@ -1,7 +1,7 @@
 /// A picture as far as it could be read.
 struct DecodedImage {
     var image: QRImage
-    /// What was wrong with the data, where rows are missing or may be wrong; missing ones are white.
+    /// The error in the data, if rows are missing or may be wrong; missing ones are white.
     ///
     /// Half a photograph can hold a whole QR code, whose own error correction says whether it was read rightly,
     /// so damage counts only where nothing was found.

@@ -1,4 +1,4 @@
-/// What kind of file some bytes are, told by the bytes and never by a name.
+/// The format of an image file, told by its bytes and never by a name.
 enum ImageFormat: Equatable {
     case png
     case jpeg

@@ -17,6 +17,7 @@ package struct ImageLimits: Sendable, Hashable {
         self.maxWorkingBytes = maxWorkingBytes
     }
 
+    /// The limits for files of photographs: 64 MiB, 200 million pixels and 512 MiB for decoding.
     package static let `default` = ImageLimits()
 
     /// Refuses dimensions that would need too much memory.

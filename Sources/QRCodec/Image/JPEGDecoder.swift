@@ -37,7 +37,7 @@ enum JPEGDecoder {
     }
 }
 
-/// What a JPEG image says of itself before its pixels.
+/// The properties of a JPEG image that its header gives.
 private struct JPEGHeader {
     var width: Int
     var height: Int

@@ -4,7 +4,7 @@ enum JPEGSegments {
 
     /// Whether the first scan is sequential and of all components, so that rows can be put out as they are read.
     ///
-    /// What cannot be followed is taken for the more expensive kind.
+    /// A file that cannot be followed counts as the more expensive kind.
     static func isOneScan(_ data: [UInt8]) -> Bool {
         var position = 2
         var components: UInt8?

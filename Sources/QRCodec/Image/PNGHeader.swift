@@ -1,6 +1,6 @@
 import CSpng
 
-/// What a PNG image says of itself before its pixels.
+/// The properties of a PNG image that its header gives.
 struct PNGHeader {
     let width: Int
     let height: Int
@@ -51,7 +51,8 @@ struct PNGHeader {
         }
     }
 
-    /// Where a row of a pass begins, and the distance of its pixels (PNG specification, third edition, 8.1: Adam7).
+    /// Returns the column at which the rows of a pass begin, and the distance of their pixels (PNG specification, third
+    /// edition, 8.1: Adam7).
     func columns(pass: Int) -> (start: Int, step: Int) {
         guard isInterlaced else { return (0, 1) }
         return ([0, 4, 0, 2, 0, 1, 0][pass], [8, 8, 4, 4, 2, 2, 1][pass])

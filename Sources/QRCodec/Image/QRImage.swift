@@ -23,7 +23,9 @@ package struct QRImage: Sendable, Hashable {
 
 /// A place in a picture, in pixels from its top left corner.
 package struct Point: Sendable, Hashable {
+    /// The column, from 0.
     package var x: Int
+    /// The row, from 0 at the top.
     package var y: Int
 
     package init(x: Int, y: Int) {

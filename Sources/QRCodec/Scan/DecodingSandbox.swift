@@ -4,20 +4,22 @@ import Glibc
 /// Runs what decodes strangers' pictures on a thread that has given up the right to open or change files, to make
 /// sockets and to start programs. The rest of the program keeps its rights.
 ///
-/// Where the kernel has neither Landlock nor filters of system calls, the thread runs with all rights. The threads of a
+/// The thread runs with all rights if the kernel has neither Landlock nor filters of system calls. The threads of a
 /// process share its memory: this stops what a decoder does, not somebody who has taken over the whole process.
 package enum DecodingSandbox {
-    /// What the kernel enforces.
+    /// The restrictions that the kernel enforces on such a thread; empty for none.
     package struct Enforcement: OptionSet, Sendable, Hashable {
         package let rawValue: Int32
 
         package init(rawValue: Int32) { self.rawValue = rawValue }
 
+        /// No access to files by their paths and, from version 4 of Landlock on, no TCP (landlock(7)).
         package static let landlock = Enforcement(rawValue: Int32(CONFINED_BY_LANDLOCK))
+        /// No system calls that make sockets, start programs or open files (seccomp(2)).
         package static let systemCallFilter = Enforcement(rawValue: Int32(CONFINED_BY_SECCOMP))
     }
 
-    /// What the kernel enforces here.
+    /// Returns the restrictions that this machine's kernel enforces, tried on a thread.
     ///
     /// - Throws: ``QRCodecError`` with the code `decoderFailed`.
     package static func enforcement() throws(QRCodecError) -> Enforcement {

@@ -1,4 +1,4 @@
-/// What `pairtool doctor` recommends. docs/troubleshooting.md contains each of these sentences.
+/// The recommendations of `pairtool doctor`. docs/troubleshooting.md contains each of these sentences.
 ///
 /// Words in braces are placeholders; the document shows them without the braces.
 package enum Advice: String, Sendable, CaseIterable {
@@ -92,6 +92,9 @@ package enum Advice: String, Sendable, CaseIterable {
     case runAgain = "Run it again. For more details: PAIRTOOL_LOG=debug pairtool doctor"
 
     /// The sentence with its placeholders filled in.
+    ///
+    /// - Parameter values: The values by placeholder, such as `HOST`. A placeholder without a value is replaced by its
+    ///   own name.
     package func text(_ values: [String: String]) -> String {
         var text = ""
         var rest = rawValue[...]

@@ -4,6 +4,10 @@ import CompanionWire
 package protocol DoctorCheck: Sendable {
     /// The name to report if the check returns no findings of its own.
     var name: CheckName { get }
+    /// Runs the check.
+    ///
+    /// - Returns: The findings, in the order in which to show them.
+    /// - Throws: `CancellationError`, which ends all checks. ``CheckRunner`` reports any other error as a problem.
     func findings() async throws -> [Finding]
 }
 
@@ -23,6 +27,7 @@ package struct CheckRunner: Sendable {
 
     /// - Parameter report: Called with a check's findings as soon as all checks before it are complete.
     /// - Returns: All findings.
+    /// - Throws: `CancellationError`. Other errors of a check become findings.
     @discardableResult
     package func run(report: (Finding) -> Void = { _ in }) async throws -> [Finding] {
         try await withThrowingTaskGroup(of: (Int, [Finding]).self) { group in

@@ -1,4 +1,4 @@
-/// What is checked, in the order in which it is shown. Scripts can rely on the names.
+/// The names of the checks, in the order in which `pairtool doctor` shows them. Scripts can rely on the names.
 package enum CheckName: String, Encodable, Sendable, CaseIterable {
     case daemon, engine, port, interfaces, firewall, multicast, adverts
     case serviceType = "service-type"
@@ -7,7 +7,7 @@ package enum CheckName: String, Encodable, Sendable, CaseIterable {
     case pairing, clock, files, camera, pictures, disk, processes
 }
 
-/// How a check went.
+/// The outcome of a check.
 package enum Verdict: String, Encodable, Sendable, CaseIterable {
     case ok
     /// Works, with information worth knowing.
@@ -31,6 +31,7 @@ package struct Finding: Encodable, Sendable, Hashable {
     package var verdict: Verdict
     /// May contain text from a peer; sanitised when shown. Never contains a secret.
     package var evidence: String
+    /// The recommendation, with all names filled in; nil if there is none.
     package var advice: String?
     /// The advice before names were filled in; says which fault was found, and names nobody.
     package var template: Advice?

@@ -7,6 +7,7 @@ package enum LikelyCauses {
 
     /// - Parameter interface: The interface that was searched; nil for all.
     /// - Returns: Up to three causes, the most likely first, each on a line with advice.
+    /// - Throws: `CancellationError`.
     package static func find(interface: String?) async throws -> [String] {
         let checks: [any DoctorCheck] = [
             InterfaceCheck(only: interface), PortCheck(),

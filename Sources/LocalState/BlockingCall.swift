@@ -5,6 +5,9 @@ import Dispatch
 package enum BlockingCall {
     private static let queue = DispatchQueue(label: "pairtool.blocking", attributes: .concurrent)
 
+    /// Runs a body on such a thread and waits for it, also if the task is cancelled.
+    ///
+    /// - Throws: The error of the body.
     package static func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result(catching: body)) }
@@ -12,11 +15,12 @@ package enum BlockingCall {
     }
 }
 
-/// Runs what may block a thread for ever, such as connecting to a bus, and waits for it no longer than a limit.
+/// Runs a body that may block its thread for ever, such as connecting to a bus, and waits for it no longer than a
+/// limit.
 ///
-/// - Returns: nil when the limit is over or the task is cancelled. The body is cancelled then; the thread that it blocks is
-///   left behind, and what it returns is dropped.
-/// - Throws: What the body throws.
+/// - Returns: nil when the limit is over or the task is cancelled. The body is cancelled then; the thread that it
+///   blocks is left behind, and its result is dropped.
+/// - Throws: The error of the body.
 package func abandoning<R: Sendable>(
     after limit: Duration,
     _ body: @escaping @Sendable () async throws -> R
@@ -42,7 +46,7 @@ package func abandoning<R: Sendable>(
     return nil
 }
 
-/// Waits, in a cancelled task too: what a cancelled turn started still has to be ended in good order.
+/// Waits, even in a cancelled task: the processes of a cancelled turn still have to be ended in good order.
 package func uncancellableDelay(milliseconds: Int) async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }

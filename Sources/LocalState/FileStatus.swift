@@ -4,6 +4,7 @@ internal import Glibc
 /// The metadata of a file. It is defined here because in modules that import all of Foundation, `struct stat` comes
 /// from different imports in different builds.
 package struct FileStatus: Sendable, Hashable {
+    /// The type of a file. Block devices count as `other`.
     package enum Kind: Sendable, Hashable {
         case file, directory, link, pipe, socket, characterDevice, other
     }

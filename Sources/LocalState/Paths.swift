@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Where the tool keeps its files (XDG Base Directory Specification). All directories are created with mode 0700.
+/// The directories of the tool's files (XDG Base Directory Specification). All are created with mode 0700.
 package struct Paths: Sendable {
     /// Keys, paired hosts, the host's database.
     package let data: String
     /// The history. Also used for `runtime` if the system names no runtime directory.
     package let state: String
-    /// What the user has chosen: `config.toml`.
+    /// The user's configuration: `config.toml`.
     package let config: String
     /// Sockets and locks.
     package let runtime: String

@@ -4,6 +4,7 @@ extension PrivateFile {
     /// Reads a whole file. Returns nil if it does not exist.
     ///
     /// - Parameter limit: The largest size in bytes. Default: 16 MiB.
+    /// - Throws: ``Failure`` if the file is larger, or cannot be read.
     package static func read(_ path: String, limit: Int = 16 << 20) throws(Failure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -17,8 +18,9 @@ extension PrivateFile {
     /// Reads the rest of an open file.
     ///
     /// - Parameters:
-    ///   - path: What errors call it.
+    ///   - path: The name of the file in errors.
     ///   - limit: The largest size in bytes.
+    /// - Throws: ``Failure`` if the file is larger, or cannot be read.
     package static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)

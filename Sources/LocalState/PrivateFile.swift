@@ -6,10 +6,10 @@ package enum PrivateFile {
     /// A system call on a file failed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
         package let description: String
-        /// The command to run, or what else to do, if something helps.
+        /// The command to run, or what else to do; nil if nothing helps.
         package var remedy: String?
 
-        /// What happened, without the path if it is only the system's message.
+        /// The message of the system without the path; for other failures the same as ``description``.
         package let reason: String
 
         init(description: String, remedy: String? = nil) {
@@ -30,7 +30,7 @@ package enum PrivateFile {
         String(cString: strerror(errno))
     }
 
-    /// Creates a directory and its missing parents, with mode 0700.
+    /// Creates a directory and its missing parents, with mode 0700. Directories that exist keep their mode.
     package static func makeDirectory(_ path: String) throws(Failure) {
         let slash = UInt8(ascii: "/")
         // Starts at the current directory, or at the root.
@@ -90,6 +90,9 @@ package enum PrivateFile {
             if isThere { unlink(template) }
         }
 
+        /// Adds bytes at the end of the file.
+        ///
+        /// - Throws: ``Failure`` if they cannot be written.
         package func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
             guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
         }

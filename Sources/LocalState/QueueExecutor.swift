@@ -2,6 +2,7 @@ package import Dispatch
 
 /// Runs an actor on a serial dispatch queue: its blocking calls stay off the cooperative thread pool.
 package final class QueueExecutor: SerialExecutor {
+    /// The queue on which the actor's jobs run, one at a time.
     package let queue: DispatchQueue
 
     package init(label: String) {

@@ -40,7 +40,7 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
     /// - Parameters:
     ///   - limit: The largest size in bytes. Default: 16 MiB.
     ///   - empty: Stands for a missing file.
-    ///   - kind: What the file has, as its errors call it, in the plural. Default: they name the file alone.
+    ///   - kind: The name of the records in errors, in the plural. Default: errors name only the file.
     ///   - remedy: How to go on without a damaged file, before the command that moves it away.
     ///   - isDurable: Whether writers wait until the content is on the disk. Default: true.
     ///   - reading: Reads the file where more is checked, and returns nil if it does not exist. Default: it is refused
@@ -62,6 +62,8 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
         (self.kind, self.remedy, self.isDurable, self.reading) = (kind, remedy, isDurable, reading)
     }
 
+    /// Reads the content; a missing file has the `empty` one.
+    ///
     /// - Parameter isChecked: Whether to refuse a file that other users may have written. Default: true; false only to
     ///   check whether it is damaged.
     /// - Throws: ``RecordFileError`` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
@@ -115,7 +117,12 @@ extension RecordFile where Content: Encodable & Equatable {
     /// Changes the content: reads it, changes it and, if it has changed, writes it atomically, while no other process
     /// does the same.
     ///
-    /// - Parameter replacesDamaged: Whether a damaged file counts as a missing one. Default: false, it is an error.
+    /// - Parameters:
+    ///   - replacesDamaged: Whether a damaged file counts as a missing one. Default: false, it is an error.
+    ///   - change: Changes the content. Nothing is written if it throws.
+    /// - Returns: The result of `change`.
+    /// - Throws: ``RecordFileError`` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it is refused, or cannot be read or written; the error of `change`.
     package func update<R>(replacesDamaged: Bool = false, _ change: (inout Content) throws -> R) throws -> R {
         try FileLock.withBlocking(lock) {
             let before: Content

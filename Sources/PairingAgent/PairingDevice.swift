@@ -15,6 +15,11 @@ package struct PairingDevice: Sendable {
     /// Makes the logger of a client, by its label.
     let logger: @Sendable (String) -> Logger
 
+    /// - Parameters:
+    ///   - name: The name for this device in a host's list.
+    ///   - data: The tool's data directory, with the records.
+    ///   - now: This machine's clock.
+    ///   - logger: Makes the logger of a client, by its label.
     package init(
         identity: DeviceIdentity,
         name: String,
@@ -32,7 +37,7 @@ package struct PairingDevice: Sendable {
     /// Stores the record of a host.
     ///
     /// - Parameters:
-    ///   - deviceName: What the host calls this device. Default: this device's name.
+    ///   - deviceName: The name under which the host lists this device. Default: this device's name.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
     ///   - earlier: The record that the new one replaces.
     /// - Throws: ``PairingError`` if the host claims the id of a host of another family; `RecordFileError`.
@@ -74,16 +79,17 @@ package struct PairingDevice: Sendable {
 package struct PairingOutcome: Sendable {
     /// The host as it is recorded now.
     package var host: PairedHost
-    /// The host that commands use if the user names none.
+    /// The host that commands use if the user names none; nil if there is none.
     package var usual: PairedHost?
-    /// What the host calls this device.
+    /// The name under which the host lists this device.
     package var deviceName: String
     /// The host's clock minus ours; nil if it is not known.
     package var clockOffset: Duration?
     /// The permissions that the host granted, if they are not the requested ones.
     package var lessAllowed: [CompanionPermission]?
-    /// What else the user should know, as text for users.
+    /// Other information for users, one text per item.
     package var notes: [String] = []
 
+    /// Whether commands use this host if the user names none.
     package var isDefault: Bool { usual?.id == host.id }
 }

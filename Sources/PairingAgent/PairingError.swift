@@ -9,16 +9,21 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         }
         private let value: Value
 
+        /// The host does not accept the six digits.
         package static let wrongCode = Code(value: .wrongCode)
+        /// The host does not accept the token: of a QR code, or of an AICLI server or Jarvis daemon.
         package static let wrongToken = Code(value: .wrongToken)
+        /// The code has expired, or the host shows a newer one.
         package static let expired = Code(value: .expired)
         /// The host shows no code now.
         package static let noChallenge = Code(value: .noChallenge)
         /// The code has expired by the host's clock, which differs from this machine's.
         package static let clockSkew = Code(value: .clockSkew)
+        /// No address of the host is known, or none answers.
         package static let unreachable = Code(value: .unreachable)
         /// Something other than a companion host answers there.
         package static let wrongService = Code(value: .wrongService)
+        /// pairtool does not connect to the address, because it is not a local one.
         package static let addressRefused = Code(value: .addressRefused)
         /// The host accepted the code, but its answer says `connected: false`.
         package static let notConnected = Code(value: .notConnected)
@@ -49,13 +54,15 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened and why, as text for users. May contain text from the host: sanitise it before it is shown.
+    /// The message for users: what happened, and why. May contain text from the host: sanitise it before it is shown.
     package let message: String
     /// How many tries the host still allows for this code; nil if it does not tell.
     package let triesLeft: Int?
-    /// What helps, if the code alone does not say it.
+    /// The advice for users; nil if the code alone says what helps.
     package let advice: String?
+    /// The source file that made the error, as `#fileID` gives it.
     package let file: String
+    /// The line in ``file``.
     package let line: Int
 
     package init(

@@ -4,7 +4,9 @@ package import Identity
 
 /// A host to send a code to.
 package struct PairingTarget: Sendable {
+    /// The id that the host advertises, that a QR code names or that its record has; else a hash of its address.
     package var id: String
+    /// The name for users: the host's name, or its address.
     package var name: String
     package var family: HostFamily
     /// Its endpoints for plain HTTP.
@@ -49,6 +51,7 @@ package struct PairingTarget: Sendable {
         endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" } ?? "http://ADDRESS"
     }
 
+    /// Its endpoints for plain HTTP, then those for TLS, each once.
     package var allEndpoints: [CompanionEndpoint] { (endpoints + secureEndpoints).unique }
 }
 

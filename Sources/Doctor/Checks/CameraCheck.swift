@@ -8,6 +8,7 @@ package struct CameraCheck: DoctorCheck {
     package let name = CheckName.camera
     private let directory: String
 
+    /// - Parameter directory: The directory of the device files. Default: `/dev`.
     package init(directory: String = "/dev") {
         self.directory = directory
     }

@@ -11,7 +11,7 @@ package struct FileCheck: DoctorCheck {
 
     /// - Parameters:
     ///   - directory: The tool's data directory.
-    ///   - families: What the families keep there.
+    ///   - families: The files that the families keep there.
     package init(directory: String, families: [FamilyFiles]) {
         self.directory = directory
         self.families = families

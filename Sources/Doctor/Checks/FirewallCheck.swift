@@ -16,7 +16,7 @@ package struct FirewallCheck: DoctorCheck {
 
     /// - Parameters:
     ///   - ufwSettings: The file that says whether ufw is on; everybody may read it.
-    ///   - directories: Where `systemctl` and `nft` are.
+    ///   - directories: The directories that have `systemctl` and `nft`.
     package init(
         ufwSettings: String = "/etc/ufw/ufw.conf",
         directories: [String] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]

@@ -11,10 +11,11 @@ package struct HostCheck: DoctorCheck {
     private let ask: @Sendable () async throws -> HostHealth
     private let lookElsewhere: @Sendable () async throws -> CompanionEndpoint?
 
-    /// What is stored about the host cannot be used.
+    /// The record of a host, or a secret that belongs to it, cannot be used.
     package struct UnusableRecord: Error {
         let message: String
 
+        /// - Parameter message: The reason, as text for users.
         package init(_ message: String) {
             self.message = message
         }

@@ -21,6 +21,7 @@ package enum CPace {
     ///   - ci: The channel identifier.
     ///   - sid: The session id.
     /// - Returns: A point, 32 bytes.
+    /// - Throws: ``KeyStoreError`` if libsodium fails.
     package static func generator(
         prs: borrowing SecretBytes,
         ci: [UInt8],
@@ -49,7 +50,12 @@ package enum CPace {
 
     /// `scalar · point`, the draft's `scalar_mult_vfy`.
     ///
-    /// - Throws: `badShare` if the point does not decode or the product is the neutral element.
+    /// - Parameters:
+    ///   - scalar: 32 bytes.
+    ///   - point: 32 bytes.
+    /// - Returns: A point, 32 bytes.
+    /// - Throws: `badShare` if the point does not decode or the product is the neutral element, or if a size is wrong;
+    ///   `library` if libsodium fails.
     package static func multiply(
         _ scalar: borrowing SecretBytes,
         _ point: borrowing SecretBytes

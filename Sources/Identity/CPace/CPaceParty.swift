@@ -4,6 +4,7 @@ internal import CompanionWire
 /// One side of a CPace exchange that has sent its share and waits for the other side's. ``finish(peerShare:)`` consumes
 /// it.
 package struct CPaceParty: ~Copyable, Sendable {
+    /// The side of an exchange, which decides the order of the shares in the shared key.
     package enum Role: Sendable {
         /// A: its share comes first.
         case initiator
@@ -21,6 +22,7 @@ package struct CPaceParty: ~Copyable, Sendable {
     ///   - generator: The result of ``CPace/generator(prs:ci:sid:)``.
     ///   - sid: The session id that went into the generator.
     ///   - scalar: 32 bytes, reduced. Default: random. Only test vectors may pass one.
+    /// - Throws: `badShare` if the generator is not a point of the group; `library` if libsodium fails.
     package init(
         role: Role,
         generator: borrowing SecretBytes,
@@ -53,7 +55,8 @@ package struct CPaceParty: ~Copyable, Sendable {
     ///   - peerShare: The other side's share.
     ///   - associatedData: The data that both sides send with their shares: ADa and ADb.
     /// - Returns: ISK, 64 bytes, in the initiator-responder setting.
-    /// - Throws: `badShare` for the neutral element, for bytes that are not a point, and for this side's own share.
+    /// - Throws: `badShare` for the neutral element, for bytes that are not a point, and for this side's own share;
+    ///   `library` if libsodium fails.
     package consuming func finish(
         peerShare: [UInt8],
         associatedData: (initiator: [UInt8], responder: [UInt8])

@@ -7,6 +7,7 @@ package enum PairingSecret: Sendable {
     /// The token of a QR code.
     case token(String)
 
+    /// The name of the method. The host gets it with the share, and both sides prove it.
     package var method: PairingMethod {
         switch self {
         case .code: .code
@@ -41,6 +42,7 @@ package struct PairingContext: Sendable, Hashable {
     /// SHA-256 over the SubjectPublicKeyInfo of the host's TLS key, 32 bytes. The device takes the key from its own
     /// connection, the host takes its own.
     package var spki: [UInt8]
+    /// 16 hex digits, derived from the host's public key.
     package var hostID: String
     /// In base64.
     package var hostPublicKey: String

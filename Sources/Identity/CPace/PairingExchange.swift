@@ -4,12 +4,14 @@ package import CompanionWire
 package struct PairingInitiator: ~Copyable, Sendable {
     private let party: CPaceParty
     private let context: PairingContext
+    /// The method of the secret, to be sent with the share.
     package let method: PairingMethod
     /// Ya, 32 bytes.
     package let share: [UInt8]
 
     /// - Parameter scalar: Only for test vectors. Default: random.
-    /// - Throws: ``PairingExchangeError``.
+    /// - Throws: ``PairingExchangeError`` with `badContext` if the protocol does not allow the context, or with
+    ///   `library` if libsodium fails.
     package init(
         secret: PairingSecret,
         context: PairingContext,
@@ -23,7 +25,8 @@ package struct PairingInitiator: ~Copyable, Sendable {
 
     /// Takes the host's share. Wipes the scalar.
     ///
-    /// - Throws: ``PairingExchangeError`` with `badShare`.
+    /// - Parameter hostShare: Yb, as received.
+    /// - Throws: ``PairingExchangeError``: `badShare` for a share that is not valid, `library` if libsodium fails.
     package consuming func receive(hostShare: [UInt8]) throws(PairingExchangeError) -> PairingTags {
         try PairingTags(
             party: party,
@@ -45,7 +48,8 @@ package struct PairingResponder: Sendable {
     /// - Parameters:
     ///   - deviceShare: Ya, as received.
     ///   - scalar: Only for test vectors. Default: random.
-    /// - Throws: ``PairingExchangeError``.
+    /// - Throws: ``PairingExchangeError``: `badContext` if the protocol does not allow the context, `badShare` for a
+    ///   share that is not valid, `library` if libsodium fails.
     package init(
         secret: PairingSecret,
         context: PairingContext,

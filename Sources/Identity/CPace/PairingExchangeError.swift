@@ -13,9 +13,11 @@ package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, as text for users.
+    /// The message for users.
     package let message: String
+    /// The source file that made the error, as `#fileID` gives it.
     package let file: String
+    /// The line in ``file``.
     package let line: Int
 
     package init(_ code: Code, _ message: String, file: String = #fileID, line: Int = #line) {

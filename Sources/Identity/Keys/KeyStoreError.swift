@@ -8,6 +8,7 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
         package static let permissions = Code(value: .permissions)
         /// The key file is damaged, or is not a key file.
         package static let damaged = Code(value: .damaged)
+        /// The key file cannot be opened, read or written.
         package static let io = Code(value: .io)
         /// No key has been created yet.
         package static let missing = Code(value: .missing)
@@ -16,11 +17,13 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, and why.
+    /// The message for users: what happened, and why.
     package let message: String
-    /// The command to run, or what else to do, if something helps.
+    /// The command to run, or what else to do; nil if nothing helps.
     package let remedy: String?
+    /// The source file that made the error, as `#fileID` gives it.
     package let file: String
+    /// The line in ``file``.
     package let line: Int
 
     init(_ code: Code, _ message: String, remedy: String? = nil, file: String = #fileID, line: Int = #line) {

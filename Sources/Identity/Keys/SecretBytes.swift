@@ -5,6 +5,8 @@ package struct SecretBytes: ~Copyable {
     package let count: Int
     private let pointer: UnsafeMutableRawPointer
 
+    /// Allocates bytes. Their content is not defined until they are written.
+    ///
     /// - Throws: ``KeyStoreError`` when the system's limit on locked memory is reached.
     package init(count: Int) throws(KeyStoreError) {
         try Sodium.requireReady()
@@ -16,6 +18,8 @@ package struct SecretBytes: ~Copyable {
     }
 
     /// Copies bytes. The caller has to wipe the original.
+    ///
+    /// - Throws: ``KeyStoreError`` when the system's limit on locked memory is reached.
     package init(copying bytes: some Collection<UInt8>) throws(KeyStoreError) {
         try self.init(count: bytes.count)
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
@@ -25,10 +29,12 @@ package struct SecretBytes: ~Copyable {
         sodium_free(pointer)
     }
 
+    /// Gives a body the bytes to read. The pointer is valid only during the call.
     package borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         body(UnsafeRawBufferPointer(start: pointer, count: count))
     }
 
+    /// Gives a body the bytes to read and change. The pointer is valid only during the call.
     package mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
         body(UnsafeMutableRawBufferPointer(start: pointer, count: count))
     }

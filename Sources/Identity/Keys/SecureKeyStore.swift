@@ -7,6 +7,7 @@ internal import LocalState
 /// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key serves to detect a
 /// damaged seed. The seed is read into locked memory and never leaves this type.
 package struct SecureKeyStore: Sendable {
+    /// The path of the key file.
     package let path: String
 
     private static let mark: [UInt8] = Array("PTKEY01\n".utf8)

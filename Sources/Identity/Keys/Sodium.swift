@@ -22,6 +22,7 @@ package enum Digest {
 
 /// Unpredictable bytes from the system's generator.
 package enum SecureRandom {
+    /// Returns this many new bytes, which are good enough for keys and nonces.
     package static func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         randombytes_buf(&bytes, count)

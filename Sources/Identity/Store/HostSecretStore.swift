@@ -9,6 +9,7 @@ package struct HostSecretStore: Sendable {
     }
 
     private let file: RecordFile<Content>
+    /// The path of `secrets.json`.
     package var path: String { file.path }
 
     /// - Parameter directory: The tool's data directory.
@@ -31,11 +32,17 @@ package struct HostSecretStore: Sendable {
     }
 
     /// Stores a secret, replacing the earlier one.
+    ///
+    /// - Throws: `RecordFileError` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it is refused, or cannot be read or written.
     package func keep(_ secret: String, hostID: String) throws {
         try file.update { $0.secrets[hostID] = secret }
     }
 
     /// Removes the secret for a host.
+    ///
+    /// - Throws: `RecordFileError` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it is refused, or cannot be read or written.
     package func forget(hostID: String) throws {
         try file.update { $0.secrets[hostID] = nil }
     }

@@ -15,7 +15,10 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var deviceID: String
     /// The name that this device sends with each connection, for hosts that need one. Nil: the machine's name.
     package var deviceName: String?
+    /// By this machine's clock.
     package var pairedAt: Date
+    /// The time at which it was last reached, by this machine's clock, stored at most once a minute; nil if it is not
+    /// known.
     package var lastSeenAt: Date?
     /// The pin of its TLS key. This and all properties below are for verified hosts only.
     package var spki: String?
@@ -86,17 +89,19 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
 package struct PairedHosts: Codable, Sendable, Hashable {
     /// The version of the file's format.
     package var version = 1
+    /// The id of the default host; nil if there is none.
     package var defaultID: String?
     /// In the order of pairing, the oldest first.
     package var hosts: [PairedHost] = []
 
     package init() {}
 
+    /// The host that commands use if the user names none; nil if there is none.
     package var defaultHost: PairedHost? {
         hosts.first { $0.id == defaultID }
     }
 
-    /// The hosts that the user's word means.
+    /// The hosts that the user's word means, by name or id; empty if there are none.
     package func matching(_ word: String) -> [PairedHost] {
         UserWord(word.lowercased()).choose(among: hosts, ids: { [$0.id] }, names: { [$0.name] })
     }

@@ -5,6 +5,7 @@ package import LocalState
 /// Stores the records of paired hosts in one file, `hosts.json` in the data directory.
 package struct PairedHostStore: Sendable {
     private let file: RecordFile<PairedHosts>
+    /// The path of `hosts.json`.
     package var path: String { file.path }
 
     /// - Parameter directory: The tool's data directory.
@@ -38,6 +39,9 @@ package struct PairedHostStore: Sendable {
     }
 
     /// Stores a host's new endpoint, unless the host was removed or paired again in the meantime.
+    ///
+    /// - Throws: `RecordFileError` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it is refused, or cannot be read or written.
     package func move(_ host: PairedHost, to endpoint: CompanionEndpoint) throws {
         try update { hosts in
             guard
@@ -50,6 +54,9 @@ package struct PairedHostStore: Sendable {
     }
 
     /// Changes the records: reads, changes and writes them atomically, while no other process does the same.
+    ///
+    /// - Throws: `RecordFileError` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it is refused, or cannot be read or written. The error of `change`: nothing is written then.
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
         try file.update(change)
     }

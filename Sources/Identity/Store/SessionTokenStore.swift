@@ -13,6 +13,7 @@ package struct SessionTokenStore: Sendable {
     }
 
     private let file: RecordFile<Content>
+    /// The path of `sessions.json`.
     package var path: String { file.path }
 
     /// - Parameter directory: The tool's data directory.
@@ -42,11 +43,17 @@ package struct SessionTokenStore: Sendable {
     }
 
     /// Stores a token, replacing the earlier one.
+    ///
+    /// - Throws: `RecordFileError` if a newer version wrote the file; `PrivateFile.Failure` if it is refused, or cannot
+    ///   be read or written.
     package func keep(_ grant: SessionGrant, hostID: String) throws {
         try file.update(replacesDamaged: true) { $0.sessions[hostID] = grant }
     }
 
     /// Removes the token for a host.
+    ///
+    /// - Throws: `RecordFileError` if a newer version wrote the file; `PrivateFile.Failure` if it is refused, or cannot
+    ///   be read or written.
     package func forget(hostID: String) throws {
         try file.update(replacesDamaged: true) { $0.sessions[hostID] = nil }
     }

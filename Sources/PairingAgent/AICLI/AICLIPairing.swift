@@ -40,7 +40,10 @@ package struct AICLIPairing: Sendable {
         var health: AICLIHealth
     }
 
-    /// - Throws: ``PairingError``, `CompanionClientError`, the errors of the stores; what the questions throw.
+    /// Finds the server, checks its key and token, and stores them with its record.
+    ///
+    /// - Throws: ``PairingError``, `CompanionClientError`, the errors of the stores; the errors of `confirmKey` and
+    ///   `askToken`.
     package func run() async throws -> PairingOutcome {
         let place = try await findServer()
         let accepted = try await findToken(at: place)
@@ -173,7 +176,8 @@ package struct AICLIPairing: Sendable {
     }
 }
 
-/// What a user knows a TLS key by: the SHA-256 of a certificate, of its key, or of the certificate file.
+/// The fingerprint by which a user knows a TLS key: the SHA-256 of a certificate, of its key, or of the certificate
+/// file.
 package struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     /// 32 bytes.
     let bytes: [UInt8]
@@ -196,5 +200,6 @@ package struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// `sha256:` and 64 hex digits in pairs, with colons between them.
     package var description: String { "sha256:" + CertificateFingerprints.text(bytes) }
 }

@@ -2,7 +2,7 @@ internal import CompanionWire
 internal import FoundationEssentials
 
 extension AutoPairing {
-    /// What to do with a waiting code.
+    /// Whether a waiting code is sent now, keeps waiting or is dropped.
     enum Decision {
         case go(Destination)
         /// Wait, and report why.

@@ -34,8 +34,9 @@ package struct AutoPairing: Sendable {
     package struct Host: Sendable, Hashable, Identifiable {
         /// Distinguishes it from other hosts in sight.
         package var id: String
+        /// The name that it advertises.
         package var name: String
-        /// The id that it advertises.
+        /// The id that it advertises; nil if it advertises none.
         package var advertisedID: String?
         /// Whether several machines or ports claim to be this host. A code that names no key cannot be sent there.
         package var isAmbiguous: Bool
@@ -75,6 +76,7 @@ package struct AutoPairing: Sendable {
         case downgrade(of: String)
     }
 
+    /// A change on the network, a code that was read, the answer to an ``Action``, or the passing of time.
     package enum Event: Sendable {
         /// All hosts that are advertised now are known.
         case settled
@@ -82,7 +84,9 @@ package struct AutoPairing: Sendable {
         case interrupted
         /// A host appeared or changed.
         case appeared(Host)
+        /// A host is no longer advertised.
         case vanished(id: String)
+        /// A code was read. A code that was read before changes nothing; the last 512 are remembered.
         case saw(PairingPayload)
         /// The answer to ``Action/ask(_:_:)``.
         case routed(Route)
@@ -94,12 +98,14 @@ package struct AutoPairing: Sendable {
         case failed(String)
         /// The answer to ``Action/send`` if the code is over by the host's clock.
         case expired
-        /// Time has passed: check retries and expiry.
+        /// Time has passed: retries may be due, and codes may have expired.
         case tick
     }
 
+    /// A task for the caller.
     package enum Action: Sendable, Hashable {
-        /// Find out how to pair with the host. The request contains no secret.
+        /// Find out how to pair with the host, and answer with ``Event/routed(_:)`` or ``Event/unreachable(_:)``. The
+        /// request contains no secret.
         case ask(PairingPayload, Destination)
         /// Pair, over the route of the last ``Event/routed(_:)``.
         case send
@@ -110,7 +116,7 @@ package struct AutoPairing: Sendable {
 
     /// A report for the user.
     package enum Report: Sendable, Hashable {
-        /// What is still missing: a host or a code. Sent when it changes.
+        /// A host or a code is still missing. Sent when it changes.
         case waiting(hosts: [String], hasCode: Bool)
         /// The host that the code names is not in sight.
         case waitingFor(hostID: String)
@@ -119,11 +125,17 @@ package struct AutoPairing: Sendable {
         case ambiguous([Host])
         /// The rules exclude the host that the code names.
         case excluded(String)
+        /// The host with this name proves nothing, and the rules do not accept that.
         case legacyRefused(String)
+        /// The rules limit permissions, but the host with this name speaks protocol v1, which has none.
         case permissionsUnknown(String)
+        /// The host with the first name proves nothing, but may be the second one, which was paired with proof before.
         case downgrade(String, of: String)
+        /// The code belongs to a host with this name that was paired during this run.
         case alreadyPaired(String)
+        /// Pairing is not possible yet, for this reason. Nothing was sent.
         case unreachable(String)
+        /// Pairing failed, or the code cannot be used, for this reason.
         case failed(String)
     }
 
@@ -170,6 +182,8 @@ package struct AutoPairing: Sendable {
         self.rules = rules
     }
 
+    /// Takes an event and returns the actions for the caller, in order; none after the end.
+    ///
     /// - Parameter now: This machine's time.
     package mutating func take(_ event: Event, now: Date) -> [Action] {
         if case .finished = phase { return [] }

@@ -8,18 +8,25 @@ package import Identity
 ///     health ─► (clock, expiry) ─► complete ─┬─► paired
 ///                                            └─► status, where the answer leaves it open ─► paired or failed
 package struct PairingStateMachine: Sendable {
+    /// The answer to an ``Action``.
     package enum Event: Sendable {
         /// The clock offset is the host's clock minus this machine's, from the `Date` header (one second resolution);
         /// nil without the header.
         case health(Result<CompanionHealthResponse, any Error>, clockOffset: Duration?)
+        /// The answer to ``Action/complete(_:)``.
         case completed(Result<CompanionStatusResponse, any Error>)
+        /// The answer to ``Action/askStatus``.
         case status(Result<CompanionStatusResponse, any Error>)
     }
 
+    /// A request to send to the host, or the end of the pairing.
     package enum Action: Sendable {
         case askHealth
+        /// Send the code and this device's public key.
         case complete(PairingCompleteRequest)
+        /// Ask whether this device is connected, because the answer to ``complete(_:)`` leaves it open.
         case askStatus
+        /// The end: the host lists this device as connected.
         case succeed(ConnectedCompanionDevice)
         case fail(PairingError)
     }
@@ -40,7 +47,7 @@ package struct PairingStateMachine: Sendable {
     private let deviceName: String
     private let identity: DeviceIdentity
     private var state = State.idle
-    /// The host's clock minus ours.
+    /// The host's clock minus ours; nil if it is not known.
     package private(set) var clockOffset: Duration?
 
     /// - Parameters:
@@ -58,6 +65,9 @@ package struct PairingStateMachine: Sendable {
         return .askHealth
     }
 
+    /// Takes the answer to the last action and returns the next one. An answer to another action ends the pairing with
+    /// an error.
+    ///
     /// - Parameter now: This machine's time.
     package mutating func handle(_ event: Event, now: Date) -> Action {
         switch (state, event) {

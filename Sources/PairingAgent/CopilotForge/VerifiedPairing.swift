@@ -29,15 +29,18 @@ package struct VerifiedPairing: Sendable {
 
     /// The result of a pairing. The host has proven all of it.
     package struct Outcome: Sendable, Hashable {
+        /// 16 hex digits, derived from the host's public key.
         package var hostID: String
         package var hostName: String
         /// Ed25519, in standard base64.
         package var hostPublicKey: String
+        /// The pin of the host's TLS key: SHA-256 over the SubjectPublicKeyInfo, in base64url.
         package var spki: String
         /// This device as the host lists it.
         package var device: ConnectedCompanionDevice
         /// The granted permissions: the requested ones, or fewer.
         package var permissions: [CompanionPermission]
+        /// The session that the host opened for this device.
         package var session: SessionGrant
         /// The host's clock minus this machine's.
         package var clockOffset: Duration

@@ -28,6 +28,8 @@ package struct JarvisPairing: Sendable {
         self.say = say
     }
 
+    /// Checks that the daemon answers and accepts the token, and stores its record and the token.
+    ///
     /// - Throws: ``PairingError``, `CompanionClientError`, the errors of the stores.
     package func run() async throws -> PairingOutcome {
         guard let endpoint = target.endpoints.first else {

@@ -21,7 +21,8 @@ package struct LumiPairing: Sendable {
     /// - Parameters:
     ///   - accept: Waits until the host's user accepts the connection.
     ///   - paired: Gets the result.
-    /// - Throws: ``PairingError``, `CompanionClientError`, `RecordFileError`; what `accept` throws.
+    /// - Returns: The generation that `accept` returned.
+    /// - Throws: ``PairingError``, `CompanionClientError`, `RecordFileError`; the errors of `accept`.
     package func run(
         accept: (LumiClient) async throws -> LumiGeneration,
         paired: (PairingOutcome) -> Void

@@ -91,7 +91,7 @@ extension HostOptions {
 
 /// Asks the user the questions of an agent.
 enum AICLIPermissionQuestion {
-    /// - Returns: What denies every permission, if there is no terminal to ask on.
+    /// - Returns: A function that asks the user or, if there is no terminal to ask on, denies every permission.
     static func answering(_ output: Output, hostName: String) -> AICLIPermissionAnswering {
         let context = output.context
         guard context.canAsk else {

@@ -26,7 +26,7 @@ struct PairingCode {
     ///
     /// - Parameters:
     ///   - rowsAfter: Rows that are printed later and have to fit into the window with the QR code.
-    ///   - ways: What the user can do if the window is too small, besides typing the digits.
+    ///   - ways: Advice for a window that is too small: the ways to pair besides typing the digits.
     /// - Returns: Whether the window had room for the QR code.
     @discardableResult
     func draw(_ output: Output, rowsAfter: Int, ways: String) -> Bool {

@@ -142,9 +142,9 @@ enum PairingSymbol: Sendable, Hashable {
         }
     }
 
-    /// What hosts that show a picture with six digits put into it.
+    /// The payload of a code that can also be typed as six digits; nil for the code of an AICLI server.
     var payload: PairingPayload? { if case .companion(let payload) = self { payload } else { nil } }
 
-    /// What names a server and has a token for it.
+    /// The address and token in the code of an AICLI server; nil for other codes.
     var server: AICLIPayload? { if case .aicli(let payload) = self { payload } else { nil } }
 }

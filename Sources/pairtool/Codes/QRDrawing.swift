@@ -43,7 +43,7 @@ struct QRDrawing: Sendable {
         self.dense = dense
     }
 
-    /// What is wrong with the options; nil if nothing is.
+    /// The fault in the options, as a sentence for users; nil if there is none.
     var mistake: String? {
         guard QRSymbol.scales.contains(scale) else {
             return "--scale must be \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."

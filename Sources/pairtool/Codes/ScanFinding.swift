@@ -12,7 +12,8 @@ struct ScanFinding: Encodable {
     var file: String
     var kind: Kind
     var `protocol`: String?
-    /// What another kind of code is, or why a pairing code cannot be used.
+    /// The kind of a code that is not for pairing, or the reason why a pairing code cannot be used; nil for a usable
+    /// one.
     var description: String?
     /// The protocol version: 1 names no host, 2 names a host and its key.
     var version: Int?

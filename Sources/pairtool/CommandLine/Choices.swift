@@ -4,12 +4,12 @@ import LocalState
 import PairingAgent
 import TOMLKit
 
-/// What the user has chosen in `config.toml`. A file that is wrong or damaged never fails a command. While it has a
-/// fault, nothing is kept and nothing is removed: what the user meant is not known.
+/// The user's choices in `config.toml`. A file that is wrong or damaged never fails a command. While it has a fault,
+/// nothing is kept and nothing is removed, because the user's intention is not known.
 struct Choices: Sendable {
     /// nil if nothing is to be kept.
     var history: HistoryLimits? = HistoryLimits()
-    /// What is shown on the desktop.
+    /// The kinds of notifications that are shown on the desktop. Default: all.
     var notifications = Set(NotificationKind.allCases)
     var faults: [CommandError] = []
 
@@ -107,7 +107,7 @@ struct Choices: Sendable {
     }
 }
 
-/// What is shown on the desktop about turns.
+/// The kinds of desktop notifications about turns.
 enum NotificationKind: String, Sendable, CaseIterable {
     /// A turn has ended that took long.
     case finished

@@ -23,7 +23,7 @@ struct CommandContext: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
     /// How long a command that asks several hosts waits for each, unless the user says otherwise.
     var hostLimit = Duration.seconds(5)
-    /// What is drawn at the end of the terminal's output and has to make room for messages.
+    /// The drawing at the end of the terminal's output, which has to make room for messages.
     var drawing = TerminalDrawing()
     /// Whether notifications may be shown on the desktop.
     var notifies = true
@@ -31,7 +31,7 @@ struct CommandContext: Sendable {
     var isInFront: @Sendable () -> Bool? = { nil }
     /// Runs a body that leaves what is typed to another program. Blocks.
     var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
-    /// What was said to the user that is not to be said twice.
+    /// The messages that the user has seen and that are not repeated.
     var said = SaidOnce()
 
     struct WindowSize: Sendable, Hashable {
@@ -96,7 +96,7 @@ final class SaidOnce: Sendable {
     }
 }
 
-/// What changes at the end of a terminal's output: others have to ask for room there.
+/// A drawing at the end of a terminal's output that changes. Others have to ask for room there.
 final class TerminalDrawing: Sendable {
     struct Control: Sendable {
         /// Writes lines above the drawing. Returns false if there is none any more.

@@ -63,7 +63,9 @@ extension CommandError {
         return CommandError(status, code, error.description, next: error.advice ?? next)
     }
 
-    /// What to do about a host that speaks other versions of the protocol.
+    /// Advice about a host that speaks other versions of the protocol.
+    ///
+    /// - Parameter versions: The versions that it speaks; nil if it does not tell.
     private static func versionAdvice(_ versions: ClosedRange<Int>?) -> String {
         guard let versions else { return "update pairtool, or the host's program" }
         if versions.lowerBound > ProtocolVersion.maximum { return "update pairtool" }

@@ -5,7 +5,7 @@ struct CommandError: Error, Sendable {
     var status: ExitStatus
     /// A stable dotted word for scripts, such as `pairing.wrong_code`.
     var code: String
-    /// What happened and why. May contain text from a peer; it is sanitised before it is shown.
+    /// The message for users: what happened, and why. May contain text from a peer; it is sanitised before it is shown.
     var message: String
     /// A list that belongs to the message, one item per line.
     var details: [String] = []

@@ -19,7 +19,7 @@ protocol InputSource: Sendable {
     /// A key that is typed from now on, which a terminal gives without Enter and does not show; nil at the end of the
     /// input.
     ///
-    /// What is being typed when somebody asks is not the answer: the terminal has to be quiet for a moment first.
+    /// A key that was being typed before does not count: the terminal has to be quiet for a moment first.
     ///
     /// - Parameter ready: Called when a key counts.
     /// - Throws: `CancellationError` when the user interrupts.

@@ -166,7 +166,7 @@ extension HostHealth {
 }
 
 extension HostHealth.Standing {
-    /// - Parameter status: What the host reports about its devices.
+    /// - Parameter status: The host's report of its devices.
     fileprivate init(_ status: CompanionStatusResponse, of host: PairedHost) {
         // With protocol v2 several devices are connected at a time, so it counts whether the host knows this one.
         let known = host.trust == .verified ? status.device?.id : status.connectedDevice?.id

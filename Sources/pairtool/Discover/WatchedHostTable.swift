@@ -2,8 +2,8 @@ import CompanionWire
 import Discovery
 import Identity
 
-/// What `pairtool discover --watch` shows of the hosts in sight, the last probe of each, and the next probes. A state
-/// machine that takes events and returns actions.
+/// The hosts that `pairtool discover --watch` shows, the last probe of each, and the next probes. A state machine that
+/// takes events and returns actions.
 struct WatchedHostTable: Sendable {
     enum Action: Sendable {
         case show(Change, DiscoveredRow)

@@ -36,7 +36,8 @@ protocol Family: Sendable {
     func clients(of host: PairedHost) -> [Any.Type]
     /// A host's capabilities beyond its clients' types, and notes about capabilities.
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
-    /// What a paired host reports about itself that decides about its capabilities. Default: nil, without a request.
+    /// Returns a paired host's report of its generation, which decides about its capabilities. Default: nil, without a
+    /// request.
     ///
     /// - Throws: ``CompanionClientError``.
     func generation(

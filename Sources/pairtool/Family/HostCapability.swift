@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 
-/// What a host can or cannot do, and the command for it. The words in `capability` are stable, for scripts.
+/// A capability that a host has or lacks, and the command for it. The words in `capability` are stable, for scripts.
 struct HostCapability: Encodable, Sendable, Hashable {
     var capability: String
     /// The description for users.
@@ -22,7 +22,7 @@ struct HostCapability: Encodable, Sendable, Hashable {
     }
 }
 
-/// What a family adds to the capabilities that follow from its clients' types.
+/// The additions of a family to the capabilities that follow from its clients' types.
 struct FamilyCapabilities: Sendable {
     /// Notes on the general capabilities, by word.
     var notes: [String: String] = [:]
@@ -32,7 +32,7 @@ struct FamilyCapabilities: Sendable {
     /// Why a host has none of the capabilities without a reason of their own. Default: hosts of the family do not offer
     /// it.
     var otherwise: String?
-    /// Where the command for a capability is the family's own, by its word.
+    /// The family's own commands for general capabilities, without `pairtool`, by the capability's word.
     var commands: [String: String] = [:]
     /// Capabilities that only this family has.
     var own: [HostCapability] = []
@@ -79,7 +79,7 @@ extension HostCapability {
 
     /// A host's capabilities, from the types of its family's clients and from what is known of its generation.
     ///
-    /// - Parameter health: What the host reports about itself; nil if it does not answer, or was not asked.
+    /// - Parameter health: The host's report of its state; nil if it does not answer, or was not asked.
     static func all(of host: PairedHost, health: HostHealth?) -> [HostCapability] {
         let family = host.family.behavior
         let clients = family.clients(of: host)

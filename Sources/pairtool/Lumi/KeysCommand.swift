@@ -31,7 +31,7 @@ struct KeysCommand: AsyncParsableCommand {
         /// `environment`, `set` or `synced`.
         var source: String?
         var url: String?
-        /// What is wrong with the URL or the key.
+        /// The fault in the URL or the key; nil if there is none.
         var problem: String?
 
         var state: String {

@@ -86,7 +86,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// Moves pulled conversations to the history.
     ///
-    /// - Returns: What was pulled of them last, as ``LumiConversations/pulledMark()`` tells it.
+    /// - Returns: The mark of the last pull, as ``LumiConversations/pulledMark()`` returns it.
     private func moveConversations(
         _ store: LumiStore,
         of host: PairedHost,

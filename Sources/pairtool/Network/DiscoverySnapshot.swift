@@ -3,7 +3,7 @@ import CompanionWire
 import Discovery
 import NIOConcurrencyHelpers
 
-/// What one search of the network has found so far.
+/// The hosts that one search of the network has found so far, and whether the search is complete.
 struct DiscoverySnapshot: Sendable {
     var engine: DiscoveryEngineKind
     /// Sorted by name after the search.

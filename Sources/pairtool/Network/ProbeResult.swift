@@ -1,4 +1,4 @@
-/// What a host reports about itself: by `GET /health` or, for a Lumi Mac, by accepting a connection.
+/// The result of a probe: the report of a host at `GET /health` or, for a Lumi Mac, whether it accepts a connection.
 struct ProbeResult: Encodable, Sendable, Hashable {
     enum State: String, Encodable, Sendable {
         /// A host of its family answers.

@@ -122,7 +122,7 @@ struct AutoRun: Sendable {
 
     // MARK: Prompts that wait
 
-    /// What says that a paired host may be there.
+    /// A sign that a paired host may be there.
     private enum Sight: Sendable {
         case advert(DiscoveredHost)
         case paired(PairedHost)

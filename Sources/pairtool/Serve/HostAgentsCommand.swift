@@ -64,7 +64,7 @@ struct HostAgentRow: Encodable, Sendable {
     var name: String
     /// The program, with its arguments.
     var command: [String]
-    /// Where the program is; nil if it is not installed.
+    /// The path of the program; nil if it is not installed.
     var path: String?
     var version: String?
     /// The variable or file with credentials; nil if none was found.

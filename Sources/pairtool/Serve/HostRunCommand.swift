@@ -199,10 +199,10 @@ struct HostRunCommand: AsyncParsableCommand {
     }
 }
 
-/// Who may give answers that go for later questions of the agent too.
+/// The people whose answers may also apply to later questions of the agent.
 enum AlwaysBy: String, ExpressibleByArgument, CaseIterable {
-    /// Only who runs the host.
+    /// Only the user who runs the host.
     case owner
-    /// Paired devices with the permission `approve` as well.
+    /// Also the users of paired devices with the permission `approve`.
     case devices
 }

@@ -175,7 +175,7 @@ struct HostStatusReport: Encodable, Equatable {
     /// The host's clock minus this machine's, in seconds.
     var clockOffsetSeconds: Int64?
     var problem: String?
-    /// What this device may do besides reading; verified hosts only.
+    /// The permissions of this device besides reading; verified hosts only.
     var permissions: [CompanionPermission]?
     /// When this device's access ends; absent if it does not.
     var expiresAt: Date?

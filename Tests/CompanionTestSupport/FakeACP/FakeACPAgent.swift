@@ -5,7 +5,7 @@ import FoundationEssentials
 package enum FakeACPAgent {
     /// Writes the program.
     ///
-    /// - Returns: How it is started.
+    /// - Returns: The program and its arguments.
     package static func command(in directory: String, _ options: String...) throws -> [String] {
         let path = directory + "/fake-agent.py"
         try Data(source.utf8).write(to: URL(filePath: path))
@@ -16,8 +16,8 @@ package enum FakeACPAgent {
     /// both are in the file `processes`. A number in the file `death` ends the next process, once it is through with so
     /// many lines, with status 10 and as many.
     ///
-    /// - Parameter lines: What the agent writes; for an empty one it reads a line.
-    /// - Returns: How it is started.
+    /// - Parameter lines: The lines that the agent writes; for an empty one it reads a line.
+    /// - Returns: The program and its arguments.
     package static func playing(_ lines: [String], in directory: String) throws -> [String] {
         let path = directory + "/recorded-agent.sh"
         try Data(player.utf8).write(to: URL(filePath: path))

@@ -12,7 +12,7 @@ package struct FakeAICLI: Sendable {
         package var type: String
         package var requestID: String
         package var data: JSONValue
-        /// What the client called itself.
+        /// The id that the client gave itself (`x-device-id`); nil if it gave none.
         package var deviceID: String?
     }
 
@@ -22,12 +22,13 @@ package struct FakeAICLI: Sendable {
     /// `127.0.0.1:port`, which ``CompanionEndpoint`` reads.
     package var endpointText: String { "127.0.0.1:\(port)" }
 
-    /// What its QR code holds.
+    /// The content of its QR code: its URL, with the token.
     package var qrPayload: String { "\(certificate == nil ? "http" : "https")://\(endpointText)?token=\(token ?? "")" }
 
-    /// What it shows in TLS; nil where it speaks none.
+    /// The certificate that it shows in TLS; nil if it speaks plain HTTP.
     package let certificate: TestCertificate?
 
+    /// The token that it wants now; nil if it wants none.
     package var token: String? { state.script.token }
 
     /// All HTTP requests so far, upgrades included.
@@ -36,6 +37,7 @@ package struct FakeAICLI: Sendable {
     /// All frames so far.
     package var frames: [Frame] { state.frames }
 
+    /// The frames so far of this type.
     package func frames(_ type: String) -> [Frame] { frames.filter { $0.type == type } }
 
     /// The prompts that the agent got, in order.

@@ -68,7 +68,7 @@ struct FakeAICLIConnection: Sendable {
     }
 }
 
-/// What has arrived and is not read yet.
+/// The bytes that have arrived and are not read yet.
 struct FakeAICLIInput {
     struct Frame {
         var opcode: UInt8

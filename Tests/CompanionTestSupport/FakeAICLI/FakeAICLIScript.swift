@@ -1,7 +1,8 @@
 package import FoundationEssentials
 
-/// What a ``FakeAICLI`` has, and how it behaves. The defaults are a server with WebSocket and a token.
+/// The content and behaviour of a ``FakeAICLI``. The defaults are a server with WebSocket and a token.
 package struct FakeAICLIScript: Sendable {
+    /// The generation of the server's program.
     package enum Generation: String, Sendable, CaseIterable {
         /// Late July 2025: a session begins with a `prompt` and gets the server's own id, ends with its connection, and
         /// cannot be continued. Prompts get no reply: messages and the result of the conversation are the answer.
@@ -44,6 +45,7 @@ package struct FakeAICLIScript: Sendable {
     /// Whether the agent waits for the answer to a question within its turn, as the documents say. Else, as on real
     /// servers, the turn ends with the question and the answer is the next prompt.
     package var asksWithinTurn = false
+    /// The most sessions at a time; the server refuses to begin another.
     package var mostSessions = 10
     /// The sessions that there are: directories by their id.
     package var sessions: [String: String] = [:]
@@ -59,7 +61,7 @@ package struct FakeAICLIScript: Sendable {
     package var silentPaths: Set<String> = []
     /// How long a ping waits for its pong before the connection is broken.
     package var pongLimit = Duration.seconds(10)
-    /// What time it is at the server.
+    /// The server's clock.
     package var now: @Sendable () -> Date = { Date() }
 
     package init() {}
@@ -68,6 +70,7 @@ package struct FakeAICLIScript: Sendable {
         self.generation = generation
     }
 
+    /// Makes a random token of 32 hex digits.
     package static func newToken() -> String {
         (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
     }
@@ -106,7 +109,7 @@ package enum FakeAICLIFault: Sendable, Hashable {
     case wrongTypes
 }
 
-/// What the agent does with a prompt.
+/// How the agent answers one prompt.
 package struct FakeAICLITurn: Sendable {
     package enum Step: Sendable {
         /// A frame of the session: its type, and its data without the session's id, as the members of an object.
@@ -157,11 +160,12 @@ extension FakeAICLITurn.Step {
         chunk(#""type":\#(JSONText.quoted(type)),"content":\#(JSONText.quoted(text))"#)
     }
 
+    /// The use of a tool.
     package static func tool(_ name: String) -> Self {
         chunk(#""type":"tool_use","content":"","metadata":{"toolName":\#(JSONText.quoted(name))}"#)
     }
 
-    /// What builds of August send first: an id, in the place of text.
+    /// The first chunk of builds of August: an id, in the place of text.
     package static let sessionID = chunk(#""type":"session_id","content":"0f1e2d3c-4b5a-4697-8877-665544332211""#)
 
     /// - Parameter members: Those of the chunk.

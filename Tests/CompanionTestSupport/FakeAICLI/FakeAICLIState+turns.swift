@@ -16,7 +16,7 @@ extension FakeAICLIState {
         }
     }
 
-    /// - Parameter asker: Who gets the reply: the last one who has prompted.
+    /// - Parameter asker: The client that gets the reply: the last one that has prompted.
     private func perform(_ step: FakeAICLITurn.Step, session: String, _ asker: inout Asker) async throws {
         let isJuly = script.generation == .july
         switch step {

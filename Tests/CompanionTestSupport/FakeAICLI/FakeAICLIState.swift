@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// What a fake server knows.
+/// The state of a fake server, behind a lock.
 final class FakeAICLIState: Sendable {
     private struct Content {
         var script: FakeAICLIScript
@@ -11,7 +11,7 @@ final class FakeAICLIState: Sendable {
         var sockets: [Int: FakeAICLISocket] = [:]
         /// The sessions that each client has subscribed to.
         var joined: [Int: Set<String>] = [:]
-        /// Who waits until somebody comes or leaves.
+        /// Streams that end when a client comes or leaves.
         var watchers: [AsyncStream<Never>.Continuation] = []
         /// Messages for sessions without a client.
         var kept: [String: [String]] = [:]
@@ -28,7 +28,7 @@ final class FakeAICLIState: Sendable {
         var answers: [Int: Asker] = [:]
     }
 
-    /// Whom a reply goes to.
+    /// The client that a reply goes to.
     struct Asker: Sendable {
         var request: String
         var socket: FakeAICLISocket

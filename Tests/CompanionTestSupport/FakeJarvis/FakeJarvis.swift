@@ -23,6 +23,7 @@ package struct FakeJarvis: Sendable {
     /// The approvals as the daemon has them now.
     package var approvals: [FakeJarvisApproval] { state.contents.withLockedValue(\.script.approvals) }
 
+    /// The status of a request, as on the wire; nil if the daemon has no such request.
     package func status(of id: String) -> String? { approvals.first { $0.id == id }?.status }
 
     /// Changes what the daemon has and does from now on.
@@ -62,7 +63,7 @@ package struct FakeJarvis: Sendable {
 /// Runs `body` with a fake daemon, and ends it behind it.
 ///
 /// - Parameters:
-///   - address: Where it listens.
+///   - address: The address at which it listens.
 ///   - port: Default: any free one.
 package func withFakeJarvis<Result>(
     _ script: FakeJarvisScript = FakeJarvisScript(),

@@ -6,7 +6,9 @@ package struct FakeJarvisApproval: Sendable {
     package var requestedBy: String
     /// As on the wire.
     package var requestedAt: String
+    /// As on the wire: `pending` until the request is decided.
     package var status = "pending"
+    /// As on the wire; nil until the request is decided.
     package var resolvedAt: String?
     package var details: [String: String] = [:]
 
@@ -27,7 +29,7 @@ package struct FakeJarvisApproval: Sendable {
     }
 }
 
-/// What a ``FakeJarvis`` has, and how it behaves.
+/// The content and behaviour of a ``FakeJarvis``.
 package struct FakeJarvisScript: Sendable {
     package var health = "healthy"
     package var version = "1.4.0"
@@ -38,13 +40,16 @@ package struct FakeJarvisScript: Sendable {
     package var strangeEntries: [String] = []
     /// The bearer token without which nothing but the health is told; nil: anybody may ask.
     package var token: String?
-    /// What is not as it should be, first match first. Paths are behind `/api/v1`.
+    /// The faults; the first one that matches a request counts. Paths are behind `/api/v1`.
     package var faults: [FakeJarvisFault] = []
 
     package init() {}
 
+    /// The id of the request to deploy in ``defaultApprovals``.
     package static let deploy = "7B0E4A52-93C1-4F0B-8D6E-21A5C3F79D10"
+    /// The id of the request to send a report in ``defaultApprovals``.
     package static let mail = "7B0E9F11-0C2D-4E5A-B7A8-5D1F60C2E384"
+    /// The id of the request to delete files in ``defaultApprovals``.
     package static let cleanup = "C4D86E03-5F7A-49B2-A1E0-98B3D27F6C55"
 
     /// Three requests, not in the order of their times, which are written in three ways: 09:30:00, 09:31:30 and

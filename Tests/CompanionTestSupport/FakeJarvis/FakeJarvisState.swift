@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOHTTP1
 
-/// What a fake daemon knows, behind a lock.
+/// The state of a fake daemon, behind a lock.
 final class FakeJarvisState: ConnectionAnswering {
     struct Contents: Sendable {
         var script: FakeJarvisScript

@@ -23,12 +23,13 @@ package struct FakeLumi: Sendable {
     /// All commands so far that could be read, in the order of their arrival.
     package var commands: [Command] { state.commands }
 
+    /// The commands so far with this name.
     package func commands(_ name: String) -> [Command] { commands.filter { $0.name == name } }
 
     /// How many connections were made so far.
     package var connections: Int { state.connections }
 
-    /// What was typed, opened and so on changes it too.
+    /// The script as it is now. Commands change it too, such as those that open an app.
     package var script: FakeLumiScript { state.script }
 
     /// Changes what the host has and does from now on.
@@ -59,7 +60,7 @@ package struct FakeLumi: Sendable {
 
 /// Runs `body` with a fake host, and ends the host behind it.
 ///
-/// - Parameter port: Where it listens. Default: 0, any free port.
+/// - Parameter port: The port at which it listens. Default: 0, any free port.
 package func withFakeLumi<Result>(
     _ script: FakeLumiScript = FakeLumiScript(),
     address: String = "127.0.0.1",

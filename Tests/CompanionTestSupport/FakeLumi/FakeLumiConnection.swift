@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What a host does on a connection, in order.
+/// An action of a host on a connection. The host does its actions in order.
 enum FakeLumiAction: Sendable {
     case write([UInt8])
     case hold(String)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What a host says to a command.
+/// A host's reply to a command.
 struct FakeLumiReply {
     var result = ""
     var error: String?

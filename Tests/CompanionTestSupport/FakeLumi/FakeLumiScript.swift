@@ -1,5 +1,6 @@
-/// What a ``FakeLumi`` has and does.
+/// The content and behaviour of a ``FakeLumi``.
 package struct FakeLumiScript: Sendable {
+    /// The generation of the app, by how it accepts connections.
     package enum Generation: Int, Sendable {
         /// Takes anybody.
         case open = 1
@@ -9,7 +10,7 @@ package struct FakeLumiScript: Sendable {
         case approval = 3
     }
 
-    /// What the Mac's user does when a connection asks.
+    /// The reaction of the Mac's user to a connection.
     package enum User: Sendable, Hashable {
         /// Accepts at this ping of the connection; 1 is the first.
         case accepts(atPing: Int)
@@ -23,7 +24,7 @@ package struct FakeLumiScript: Sendable {
     package var user = User.accepts(atPing: 2)
     /// Whether `get_sync_data` is known, as it is to hosts of every generation but the oldest.
     package var hasSync = true
-    /// What hosts of the second generation show.
+    /// The code that hosts of the second generation show.
     package var code = "314159"
     /// Whether a frame that comes in two reads is lost, and two frames in one read end the app.
     package var parsesByRead = false
@@ -31,17 +32,19 @@ package struct FakeLumiScript: Sendable {
     package var hostName = "Adas-MacBook-Pro"
     package var volume = 50
     package var isMuted = false
+    /// From 0 to 1, as text on the wire.
     package var brightness = "0.75"
     package var apps = ["Finder", "Safari", "Xcode", "Music"]
     package var isPlaying = false
     package var screenshot = FakeLumiScript.screen
-    /// What the shell prints, by command.
+    /// The output of the shell, by command.
     package var shell = [
         "uptime": "10:41  up 3 days,  2:07, 2 users, load averages: 1.52 1.61 1.70",
         "sw_vers -productVersion": "15.6.1",
     ]
     /// The sync files, by name.
     package var files = FakeLumiScript.exampleFiles()
+    /// The faults; the first one that matches a command counts.
     package var faults: [FakeLumiFault] = []
 
     package init() {}

@@ -2,7 +2,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// What a ``FakeLumi`` knows: its script, what it was sent, and who is connected.
+/// The state of a ``FakeLumi``: its script, the commands that it was sent, and its connections.
 final class FakeLumiState: Sendable {
     private struct Connection {
         var channel: any Channel
@@ -89,7 +89,7 @@ final class FakeLumiState: Sendable {
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// What comes of a payload: nothing, where it is no command.
+    /// Returns the actions that follow from a payload: none if it is not a command.
     func actions(for payload: [UInt8], connection number: Int) -> [FakeLumiAction] {
         guard let wire = try? JSONDecoder().decode(Wire.self, from: Data(payload)) else { return [] }
         let (actions, superseded) = content.withLockedValue { content -> ([FakeLumiAction], [any Channel]) in

@@ -13,10 +13,12 @@ package struct FakeMac: Sendable {
         package var headers: [(name: String, value: String)]
         package var body: [UInt8]
 
+        /// The target without its query.
         package var path: String { String(target.prefix { $0 != "?" }) }
 
         package var text: String { String(decoding: body, as: UTF8.self) }
 
+        /// The first header with this name in any case; nil if there is none.
         package func header(_ name: String) -> String? {
             headers.first { $0.name.lowercased() == name.lowercased() }?.value
         }
@@ -32,6 +34,7 @@ package struct FakeMac: Sendable {
     /// All requests so far, in the order of their arrival.
     package var requests: [Request] { state.requests }
 
+    /// The requests so far with this method and path, whatever their query is.
     package func requests(_ method: String, _ path: String) -> [Request] {
         requests.filter { $0.method == method && $0.path == path }
     }
@@ -74,7 +77,7 @@ package struct FakeMac: Sendable {
 /// Runs `body` with a fake host that listens on a free port, and ends the host behind it.
 ///
 /// - Parameters:
-///   - address: Where it listens, a zone included (`fe80::1%eth0`).
+///   - address: The address at which it listens, a zone included (`fe80::1%eth0`).
 ///   - port: Default: 0, any that is free. An earlier one's, for a host that comes back.
 package func withFakeMac<Result>(
     _ script: FakeMacScript = FakeMacScript(),

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// What a host does on a connection, in order.
+/// An action of a host on a connection. The host does its actions in order.
 package enum FakeMacAction: Sendable {
     case send([UInt8])
     /// One byte at a time.
@@ -16,7 +16,7 @@ package enum FakeMacAction: Sendable {
     package static func send(_ text: String) -> FakeMacAction { .send(Array(text.utf8)) }
 }
 
-/// Who answers the requests of a connection.
+/// Decides how the requests of a connection are answered.
 protocol ConnectionAnswering: Sendable {
     var gates: Gates { get }
     func answer(to request: FakeMac.Request) -> [FakeMacAction]

@@ -1,8 +1,9 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// What a ``FakeMac`` has, and how it behaves. The defaults are a host of protocol v1 with a device connected.
+/// The content and behaviour of a ``FakeMac``. The defaults are a host of protocol v1 with a device connected.
 package struct FakeMacScript: Sendable {
+    /// The answer to the request that completes a pairing.
     package enum CompleteAnswer: Sendable {
         case honest
         /// `connected: false`, as after a storage fault that went unnoticed.
@@ -15,9 +16,11 @@ package struct FakeMacScript: Sendable {
 
     /// Whether a device is connected from the start: the gate is open.
     package var isPaired = true
+    /// Whether the host's account is signed in. If not, requests for chats and prompts are answered with status 401.
     package var isSignedIn = true
     /// The code of the next challenge.
     package var code = "482913"
+    /// The token of the next challenge, as its QR code has it.
     package var token = "5f0c1e9a7b3d4826a1c4e7f09b2d6835"
     /// Whether a challenge runs from the start.
     package var hasChallenge = true
@@ -35,9 +38,9 @@ package struct FakeMacScript: Sendable {
     ]
     /// The turns of the next prompts, in order. When there is none left, the host says `You said: ` and the prompt.
     package var turns: [FakeMacTurn] = []
-    /// What is not as it should be, first match first.
+    /// The faults; the first one that matches a request counts.
     package var faults: [FakeMacFault] = []
-    /// What kind of host it is, as `/health` says.
+    /// The kind of host that `/health` names.
     package var service = "copilotforge-sidecar"
     /// When the host's process began, as `/health` says.
     package var processStartedAt = FakeMacScript.epoch
@@ -57,6 +60,7 @@ package struct FakeMacScript: Sendable {
         CompanionProject(id: "default-project", name: "General", localPath: "", lastUpdatedAt: epoch - 180),
     ]
 
+    /// A chat in each listed project but the catch-all.
     package static let defaultChats = [
         CompanionChat(id: "c-login", projectId: "p-web", title: "Fix the login", lastUpdatedAt: epoch),
         CompanionChat(id: "c-cors", projectId: "p-web-2", title: "CORS", lastUpdatedAt: epoch - 60),
@@ -101,6 +105,7 @@ package struct FakeMacFault: Sendable {
         case drip
     }
 
+    /// Nil: any method.
     package var method: String?
     /// The beginning of the path.
     package var path: String

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// What a fake host knows, behind a lock.
+/// The state of a fake host, behind a lock.
 final class FakeMacState: ConnectionAnswering {
     struct Contents: Sendable {
         var script: FakeMacScript

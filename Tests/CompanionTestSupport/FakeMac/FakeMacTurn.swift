@@ -22,10 +22,11 @@ package struct FakeMacTurn: Sendable {
     }
 
     package var steps: [Step]
-    /// What the history keeps. Nil: nothing.
+    /// The answer that the history keeps. Nil: none.
     package var answer: String?
     /// The answer is in the history when it is read for the n-th time after the prompt (1: at once).
     package var storedAtRead: Int?
+    /// Whether the history keeps the prompt.
     package var storesPrompt = true
     /// Breaks the connection before the head of the answer.
     package var resetsBeforeHead = false
@@ -40,7 +41,7 @@ package struct FakeMacTurn: Sendable {
     /// An answer in the way of deployed hosts: deltas, `done`, then the last 256 UTF-16 units, then `[DONE]`.
     ///
     /// - Parameters:
-    ///   - unitsPerFrame: Where deltas are cut, by UTF-16 units: inside a character, too.
+    ///   - unitsPerFrame: The length of each delta, in UTF-16 units: a cut may be inside a character. Default: 64.
     ///   - prelude: Frames before the text.
     package static func answering(
         _ answer: String,

@@ -1,4 +1,4 @@
-/// What a fake provider answers to a prompt, whatever its format is.
+/// The reply of a fake provider to a prompt, whatever its format is.
 package enum FakeProviderReply: Sendable {
     /// An answer in pieces, whole.
     case answer([String])
@@ -30,11 +30,11 @@ package enum FakeProviderReply: Sendable {
     case bytes(String)
 }
 
-/// What providers refuse for.
+/// The reasons for which providers refuse a prompt.
 package enum FakeProviderFault: Sendable, CaseIterable {
     case key, forbidden, model, rate, server, overloaded
 
-    /// What most providers answer with.
+    /// The status with which most providers answer.
     package var status: Int {
         switch self {
         case .key: 401

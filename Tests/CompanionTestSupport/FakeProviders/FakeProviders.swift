@@ -5,7 +5,7 @@ import NIOCore
 /// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface,
 /// that stream as they do and can also fail as they do. What they were sent is on record.
 package struct FakeProviders: Sendable {
-    /// What is answered where nothing else is prepared.
+    /// The pieces of the answer when no other reply is prepared.
     package static let usualAnswer = ["Sow it in a row, ", "thin the seedlings, ", "and water in the morning. 🌱"]
 
     package let port: Int
@@ -14,9 +14,10 @@ package struct FakeProviders: Sendable {
     /// `http://127.0.0.1:port`.
     package var url: String { "http://127.0.0.1:\(port)" }
 
+    /// The requests so far, in the order of their arrival, without those that were answered with the list of models.
     package var requests: [FakeMac.Request] { state.contents.withLockedValue(\.requests) }
 
-    /// What `GET /models` lists. Nil, as at first: there is no such path.
+    /// Sets the models that `GET /models` lists. Nil, as at first: there is no such path.
     package func list(models: [String]?) {
         state.contents.withLockedValue { $0.models = models }
     }
@@ -32,12 +33,12 @@ package struct FakeProviders: Sendable {
     }
 }
 
-/// What a key of a provider looks like, made for one test.
+/// Makes a text that looks like a key of a provider, for one test.
 package func madeKeyText() -> String { "test-" + UUID().uuidString.lowercased() }
 
 /// Runs `body` with fake providers that listen on a free port of this machine, and ends them behind it.
 ///
-/// - Parameter key: Who sends another one is refused (401). Nil: whoever comes is answered.
+/// - Parameter key: The only key that is accepted, except at Ollama, which needs none. Nil: all requests are answered.
 package func withFakeProviders<Result>(
     key: String? = nil,
     port: Int = 0,
@@ -57,7 +58,7 @@ package func withFakeProviders<Result>(
     }
 }
 
-/// What the fake providers know, behind a lock.
+/// The state of the fake providers, behind a lock.
 final class FakeProvidersState: ConnectionAnswering {
     struct Contents: Sendable {
         var requests: [FakeMac.Request] = []

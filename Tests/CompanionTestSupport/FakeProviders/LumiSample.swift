@@ -1,13 +1,15 @@
 package import FoundationEssentials
 
-/// What a Mac gives: an agent, and a conversation with it.
+/// Sample data of a Mac: an agent, and a conversation with it. Times are seconds since 2001.
 package struct LumiSample: Sendable {
     package let agent = UUID()
     package let conversation = UUID()
+    /// The id of the user's message in the conversation.
     package let question = UUID()
 
     package init() {}
 
+    /// The agent, as JSON.
     package func agents(name: String = "Ada") -> String {
         """
         {"id":"\(agent.uuidString)","name":"\(name)","configuration":{"provider":"OpenAI","model":"gpt-x",\
@@ -17,6 +19,7 @@ package struct LumiSample: Sendable {
         """
     }
 
+    /// The conversation, as JSON.
     package var conversations: String {
         """
         {"id":"\(conversation.uuidString)","title":"Tides","participantIds":["\(agent.uuidString)"],"messages":[\

@@ -4,7 +4,7 @@ import NIOPosix
 
 /// A tunnel before a host, as `ssh -L` or a container's port: it accepts, passes bytes on both ways, and can be cut.
 package struct CutRelay: Sendable {
-    /// What becomes of connections after a cut.
+    /// The treatment of new connections after a cut.
     package enum AfterCut: Sendable {
         /// The tunnel stands again at once.
         case stands
@@ -14,6 +14,7 @@ package struct CutRelay: Sendable {
         case gone
     }
 
+    /// The port at 127.0.0.1 that clients connect to in place of the host's.
     package let port: Int
     fileprivate let state: NIOLockedValueBox<RelayState>
 
@@ -124,7 +125,7 @@ private struct RelayState {
     }
 }
 
-/// What is known of one connection through the tunnel.
+/// The state of one connection through the tunnel.
 private final class RelayConnection: Sendable {
     let number: Int
     let swallows = NIOLockedValueBox(false)

@@ -18,11 +18,13 @@ package enum JSONText {
         return result + "\""
     }
 
+    /// A text as a JSON string, quotes included.
     package static func quoted(_ text: String) -> String {
         quoted(text.utf16)
     }
 
-    /// Where ``text(_:)`` keeps lone halves of characters: the end of the last private-use plane.
+    /// The first of the marks by which ``text(_:)`` keeps lone halves of characters: the end of the last private-use
+    /// plane.
     private static let firstMark: UInt32 = 0x10F800
 
     /// UTF-16 units as a text that can be kept and encoded; lone halves are marks in it until ``escapingMarks(in:)``.

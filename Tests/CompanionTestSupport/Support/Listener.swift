@@ -7,7 +7,7 @@ import NIOPosix
 /// A client whose connection is ended so and that comes again finds the port closed.
 ///
 /// - Parameters:
-///   - host: Where to listen, a zone included (`fe80::1%eth0`).
+///   - host: The address at which to listen, a zone included (`fe80::1%eth0`).
 ///   - port: Default: 0, any that is free.
 ///   - accept: Sets up a connection, on its event loop.
 ///   - body: Gets the port.

@@ -12,6 +12,7 @@ package struct TLSTestHost: Sendable {
     /// All requests so far, in the order of their arrival.
     package var requests: [FakeMac.Request] { script.recorded.withLockedValue { $0 } }
 
+    /// The requests so far with this method and path, whatever their query is.
     package func requests(_ method: String, _ path: String) -> [FakeMac.Request] {
         requests.filter { $0.method == method && $0.path == path }
     }
@@ -22,7 +23,8 @@ package struct TLSTestHost: Sendable {
     /// Waits until an answer is held there.
     package func reached(_ gate: String) async throws { try await script.gates.pass("reached \(gate)") }
 
-    /// What happens to a request; the number counts those for the same path, from 1.
+    /// Returns the actions for a request; the number counts the requests for the same path, from 1. An error is
+    /// answered with status 500.
     package typealias Answer = @Sendable (FakeMac.Request, Int) throws -> [FakeMacAction]
 
     fileprivate init(port: Int, certificate: TestCertificate, script: Script) {

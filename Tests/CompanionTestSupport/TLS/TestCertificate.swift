@@ -11,6 +11,7 @@ package struct TestCertificate: Sendable {
     package let spki: String
     private let key: [UInt8]
 
+    /// Makes a new key, and a certificate that is valid from 2000 to 9999.
     package init() throws {
         let key = P256.Signing.PrivateKey()
         let name = try DistinguishedName { CommonName("test host") }
@@ -40,7 +41,7 @@ package struct TestCertificate: Sendable {
         self.key = Array(key.derRepresentation)
     }
 
-    /// What a host's own file holds: its key, then the certificate, in PEM.
+    /// The content of a host's own file: its key, then the certificate, in PEM.
     package var hostFile: String {
         [("PRIVATE KEY", key), ("CERTIFICATE", der)].map {
             PEMDocument(type: $0, derBytes: $1).pemString + "\n"
@@ -52,9 +53,11 @@ package struct TestCertificate: Sendable {
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// What a server with this certificate shakes hands with.
+    /// Returns the TLS context of a server with this certificate.
     ///
-    /// - Parameter oldest: Default: TLS 1.3.
+    /// - Parameters:
+    ///   - oldest: The oldest version of TLS that it speaks. Default: TLS 1.3.
+    ///   - newest: The newest version that it speaks. Default: nil, the newest that there is.
     func serverContext(oldest: TLSVersion = .tlsv13, newest: TLSVersion? = nil) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(try NIOSSLCertificate(bytes: der, format: .der))],

@@ -10,10 +10,10 @@ struct ConfirmationOptions: ParsableArguments {
     /// Asks the user, before anything is removed.
     ///
     /// - Parameters:
-    ///   - question: What is to be done. The caller sanitises names of peers.
+    ///   - question: The question that names the change. The caller sanitises names of peers.
     ///   - code: The code of the error if the answer is no.
-    ///   - output: Where the question and the error go.
-    ///   - outcome: What the error says of the state of things. Default: nothing was removed.
+    ///   - output: The output for the question and the error.
+    ///   - outcome: The state of things, for the error if the answer is no. Default: nothing was removed.
     /// - Throws: ``CommandError``: the answer is no, or there is no terminal to ask on.
     func confirm(
         _ question: String,

@@ -8,7 +8,8 @@ import NIOConcurrencyHelpers
 protocol PromptReader: Sendable {
     /// The next prompt, which may have several lines; nil at the end of the input.
     ///
-    /// - Parameter text: What the user can change and send; nil leaves what was typed.
+    /// - Parameter text: The text to begin with, which the user can change and send. Nil: the text that they typed
+    ///   before stays.
     /// - Throws: `CancellationError` when a signal arrives.
     func next(_ text: String?) async throws -> String?
     /// Adds a prompt to the history, if prompts can be edited.
@@ -52,7 +53,7 @@ struct EditingPromptReader: PromptReader {
     let editor: LineEditor
     /// nil if prompts are not kept.
     let history: PromptHistoryFile?
-    /// What is said after Ctrl-C in an empty line.
+    /// The line that is shown after Ctrl-C in an empty line.
     let hint: String
 
     func next(_ text: String?) async throws -> String? {
@@ -129,7 +130,7 @@ extension CommandContext {
     ///
     /// - Parameters:
     ///   - keepsHistory: Whether prompts are kept for later sessions.
-    ///   - hint: What is said after Ctrl-C in an empty line.
+    ///   - hint: The line that is shown after Ctrl-C in an empty line.
     func promptReader(
         keepsHistory: Bool,
         hint: String = "(Ctrl-D or /quit ends the chat)",

@@ -46,7 +46,7 @@ struct Question {
     /// The next key that is typed, but for those that come before anybody can have read the question; nil at the end of
     /// the input.
     ///
-    /// - Parameter text: What to show when a key counts. The question itself is shown already.
+    /// - Parameter text: The text to show once keys count. The question itself is shown already.
     /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
     func key(_ text: String) async throws -> UInt8? {
         try await key(text, clock: context.clock)

@@ -42,7 +42,7 @@ struct Countdown: Sendable {
 final class LastLine: Sendable {
     private let context: CommandContext
     private struct State {
-        /// What is shown; nil if nothing is.
+        /// The line that is shown; nil if there is none.
         var shown: String?
         /// Whether somebody else uses the terminal.
         var isHeld = false

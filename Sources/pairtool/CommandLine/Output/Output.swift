@@ -75,7 +75,7 @@ struct Output: Sendable {
         context.stdout.write(line)
     }
 
-    /// What rows say of data that was stored on this machine; nil for data of the host.
+    /// Marks rows whose data was stored on this machine, with the time of the data. Nil for data of the host.
     private struct Origin {
         var asOf: String?
     }

@@ -29,7 +29,7 @@ enum OutputFile {
         }
     }
 
-    /// Where a path leads to.
+    /// The target of a path.
     fileprivate enum Place {
         /// A file that is replaced as a whole, or is not there yet.
         case file(String)
@@ -159,7 +159,8 @@ enum OutputFile {
     }
 }
 
-/// What ``OutputFile/write(_:to:)`` does, piece by piece: a file gets its new content when it is whole. Blocks.
+/// Writes a file piece by piece, otherwise as ``OutputFile/write(_:to:)`` does: a file gets its new content once it is
+/// complete. Blocks.
 final class OutputDraft: @unchecked Sendable {
     // Safe because: one task writes, one piece after the other.
     private let path: String

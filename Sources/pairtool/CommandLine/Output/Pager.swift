@@ -17,7 +17,7 @@ struct PagerOptions: ParsableArguments {
 /// pager; who writes does not.
 final class Pager: TextSink {
     private struct State {
-        /// What is not written yet.
+        /// The bytes that are not written yet.
         var queue: [UInt8] = []
         var rows = 0
         /// Whether the output is whole.
@@ -25,7 +25,7 @@ final class Pager: TextSink {
         var phase = Phase.waiting
         /// The pager's standard input, while more is written there.
         var descriptor: Int32?
-        /// Who waits until the user has read on.
+        /// Resumes the writer, which waits until the user has read on.
         var waiting: CheckedContinuation<Void, Never>?
     }
 
@@ -182,7 +182,8 @@ final class Pager: TextSink {
         goOn()
     }
 
-    /// - Returns: What was written, and whether the pager has read of it; then it is not kept.
+    /// - Returns: The bytes that were written, and whether the pager has read of them; if it has, the bytes are not
+    ///   kept.
     private func write(to file: UnsafeMutablePointer<FILE>) -> (written: [UInt8], hasRead: Bool) {
         var (kept, hasRead) = ([UInt8](), false)
         while true {

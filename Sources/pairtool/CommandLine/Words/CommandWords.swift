@@ -105,7 +105,7 @@ enum OtherWord {
         ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
     ]
 
-    /// What other tools' verbs are called here, the nearest first.
+    /// The subcommands that do what a verb of other tools does, the nearest first, by that verb.
     static let verbs: [String: [String]] = [
         "ls": ["list", "devices"], "show": ["list", "show", "status"], "rm": removal, "delete": removal,
         "remove": removal, "unpair": removal, "add": ["set", "pair", "send"], "start": ["run"], "serve": ["run"],

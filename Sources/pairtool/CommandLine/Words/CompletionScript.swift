@@ -39,7 +39,7 @@ enum CompletionScript {
 
         """#
 
-    /// - Parameter text: What the argument parser prints with exit code 0.
+    /// - Parameter text: The text that the argument parser prints with exit code 0.
     /// - Returns: The changed script, or the text itself if it is not a script for bash.
     static func readable(_ text: String) -> String {
         guard text.utf8.starts(with: "#!/bin/bash".utf8) else { return text }

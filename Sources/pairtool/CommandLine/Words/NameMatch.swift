@@ -11,12 +11,12 @@ enum NameMatch {
     ///
     /// - Parameters:
     ///   - kind: The kind of item, such as `project`.
-    ///   - called: What messages call the kind. Default: as it is.
+    ///   - called: The kind's name in messages. Default: `kind` itself.
     ///   - listing: The command that lists the items.
     ///   - ids: All ids of an item; the first one is displayed.
     ///   - names: The displayed names.
     ///   - otherNames: Names that are not displayed. Default: none.
-    ///   - place: What follows the id of an item where several match, such as its host. Default: nothing.
+    ///   - place: The text after the id of an item where several match, such as its host. Default: nothing.
     ///   - nobody: The beginning of the message about an unknown name. Default: `the host has no`.
     static func find<Item>(
         _ word: String,

@@ -3,7 +3,7 @@ import CompanionClient
 import CompanionWire
 import Providers
 
-/// What an agent is set to.
+/// The options that set an agent's provider, model, system prompt, temperature and limit of tokens.
 struct AgentSettingsOptions: ParsableArguments {
     /// Bytes of a system prompt.
     private static let promptSize = 64 << 10

@@ -102,7 +102,7 @@ extension HostOptions {
         return try await approvals.approval(id: word).map { [$0.approval] } ?? []
     }
 
-    /// - Parameter place: Where it was looked for; nil for several hosts.
+    /// - Parameter place: The place that was searched, for the error; nil for several hosts.
     private static func single(
         _ found: [(approval: Approval, remark: String)],
         _ word: String,

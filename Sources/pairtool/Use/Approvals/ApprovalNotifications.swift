@@ -13,7 +13,8 @@ actor ApprovalNotifications {
     /// The host to name, if several are watched.
     private let host: String?
     private var shown: [NotificationService.Shown: Approval] = [:]
-    /// What was chosen before the service had told the number of the notification; nil while none is being shown.
+    /// The user's answers that came before the service had told the number of the notification; nil while none is being
+    /// shown.
     private var early: [NotificationService.Shown: ApprovalAnswer]?
 
     init(service: NotificationService, host: String?) {

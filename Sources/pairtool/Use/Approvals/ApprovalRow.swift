@@ -25,9 +25,9 @@ struct ApprovalRow: Encodable {
     var mode: AgentMode?
     /// When the agent went on after the decision.
     var continuedAt: Date?
-    /// What the host said of the decision.
+    /// The host's message about the decision; nil if it sent none.
     var message: String?
-    /// Where it was read or decided.
+    /// The host at which it was read or decided: its address, or the base URL of a Jarvis daemon.
     var daemon: String
 
     private static let pending = "pending"

@@ -192,6 +192,6 @@ struct ApprovalsCommand: AsyncParsableCommand {
 }
 
 extension ApprovalRow {
-    /// Who asks, for a column: a person or program, or the sort of tool.
+    /// The person or program that asks, else the kind of tool, for a column.
     fileprivate var asker: String { (requestedBy ?? kind ?? "").scalars(atMost: 60) }
 }

@@ -49,7 +49,7 @@ struct AgentSessionRow: Encodable {
 }
 
 extension Output {
-    /// - Parameter place: Where the list comes from, for the error if it is empty.
+    /// - Parameter place: The place of the sessions, such as `on Studio`, for the error if there are none.
     func list(_ places: [AgentPlace], place: String) throws {
         guard !places.isEmpty else {
             throw CommandError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")

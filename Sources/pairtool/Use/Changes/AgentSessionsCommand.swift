@@ -3,7 +3,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 
-/// Where the agents of a verified host work.
+/// Lists the places in git repositories where the agents of a verified host work, and removes their worktrees.
 struct AgentSessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
@@ -104,7 +104,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
 }
 
 extension HostSession {
-    /// Where agents work.
+    /// The client for the places where agents work.
     ///
     /// - Throws: ``CommandError`` that names the command for hosts whose sessions are something else.
     fileprivate var places: any ChangeReporting {
@@ -122,7 +122,7 @@ extension HostSession {
         }
     }
 
-    /// The session that the user named, by its chat, and who tells of it.
+    /// The session that the user named, as the id of its chat, and the client for it.
     fileprivate func place(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
         let host = try places
         let found = try output.place(word, in: try await host.places(), listing: "pairtool sessions")

@@ -39,7 +39,7 @@ struct ChangesCommand: AsyncParsableCommand {
     }
 }
 
-/// What is shown of changes.
+/// The options that select the changes to show.
 struct ChangesOptions: ParsableArguments {
     @Argument(
         help: "Show only this file, or the files in this directory, relative to the directory that the agent works in."

@@ -6,7 +6,7 @@ struct ChangesView {
     let output: Output
     let changes: ChatChangesResponse
 
-    /// What `--json` prints.
+    /// The object that `--json` prints.
     struct Row: Encodable {
         let changes: ChatChangesResponse
 
@@ -58,7 +58,7 @@ struct ChangesView {
         }
     }
 
-    /// What the changes are since.
+    /// The time since which changes are counted, as text for users.
     private var start: String {
         let now = output.context.now()
         let since = TimeText.ago(changes.startedAt, now: now)
@@ -66,7 +66,7 @@ struct ChangesView {
         return "\(since), when the files could first be read (the session began \(TimeText.ago(first, now: now)))"
     }
 
-    /// The files that changed ignore files hide; nil for none.
+    /// A sentence about new or changed files that changed ignore files hide; nil if there are none.
     private var hidden: String? {
         guard let count = changes.hidden, count > 0 else { return nil }
         let files = count == 1 ? "1 new or changed file is" : "\(count) new or changed files are"
@@ -76,7 +76,8 @@ struct ChangesView {
             + (names.isEmpty ? "" : ": " + names.joined(separator: ", "))
     }
 
-    /// What the index has git skip since the session began; nil for nothing.
+    /// A sentence about files that are gone because git has been told to skip them since the session began (sparse
+    /// checkout); nil if there are none.
     private var notCheckedOut: String? {
         guard let count = changes.notCheckedOut, count > 0 else { return nil }
         return count == 1

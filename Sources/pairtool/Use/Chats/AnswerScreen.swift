@@ -148,7 +148,7 @@ final class AnswerScreen: Sendable {
         context.drawing.set(nil)
     }
 
-    /// What the turn did, when it has ended.
+    /// A summary of the turn, once it has ended: time, tools, changed files, tokens and mode.
     var summary: String {
         state.withLockedValue { $0.progress.summary(elapsed: context.now().timeIntervalSince(begin)) }
     }
@@ -188,9 +188,9 @@ final class AnswerScreen: Sendable {
     }
 }
 
-/// What is known of a turn while it runs.
+/// The progress of a running turn, as far as the host reports it.
 struct TurnProgress: Sendable {
-    /// What the host says that it is doing, unless a tool has begun since.
+    /// The host's own words for its current work; nil if it gave none, or if a tool has begun since.
     var status: String?
     /// The tools that run, the last one at the end, by their ids.
     private var running: [(id: String?, name: String)] = []

@@ -32,7 +32,7 @@ final class CancellableTurn: Sendable {
     private let events = AsyncStream.makeStream(of: Event.self)
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter chatID: Where the prompt goes.
+    /// - Parameter chatID: The chat that the prompt is sent to.
     init(_ session: HostSession, chatID: String) {
         (self.session, self.chatID) = (session, chatID)
     }

@@ -13,7 +13,7 @@ struct Conversation: Sendable {
     private(set) var mode: AgentMode?
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
-    /// What prompts name that wait for this chat while it does not exist.
+    /// The id by which waiting prompts name this chat until the host has created it.
     let newChatID = UUID()
     /// The agent's working directory: always a path that the host listed.
     let projectPath: String?
@@ -98,7 +98,7 @@ struct Conversation: Sendable {
     /// The project in which the chat is created at the first prompt; nil once it exists.
     var newProjectID: String? { unmadeIn?.id }
 
-    /// What waiting prompts name this chat by.
+    /// The ids by which waiting prompts may name this chat: the host's, once the chat exists, and ``newChatID``.
     var chatKeys: [ByteText] {
         [chatID, newChatID.uuidString].filter { !$0.isEmpty }.map(ByteText.init)
     }
@@ -131,7 +131,7 @@ struct Conversation: Sendable {
 
     /// Sends a prompt and shows the answer as it comes.
     ///
-    /// - Parameter turn: What can cancel it. Default: nothing can.
+    /// - Parameter turn: Lets the user cancel the turn. Default: nil, it cannot be cancelled.
     /// - Throws: ``TurnCancelled``, among others.
     mutating func send(_ prompt: String, as turn: CancellableTurn? = nil) async throws {
         if !isPrepared { try await prepare(for: prompt) }

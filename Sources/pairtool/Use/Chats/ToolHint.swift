@@ -1,9 +1,9 @@
 import CompanionHost
 import CompanionWire
 
-/// What the user learns about tools that they allow and that the agent does not have.
+/// The hint for a user who allows a tool that the agent does not have.
 enum ToolHint {
-    /// - Parameter model: Of the chat.
+    /// - Parameter model: The chat's model; nil if the host chooses.
     /// - Returns: nil for a known tool, and if only the agent knows its tools.
     static func text(about tool: String, model: String?) -> String? {
         guard model?.isSame(as: BuiltinAgent.modelID) == true else { return nil }

@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-/// What people call the chats, projects and devices that events name by their ids.
+/// Looks up the names of the chats, projects and devices that events name by their ids.
 actor WatchedNames {
     private let session: HostSession
     private var chats: [ByteText: String] = [:]

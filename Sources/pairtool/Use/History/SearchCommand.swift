@@ -64,7 +64,7 @@ struct SearchCommand: AsyncParsableCommand {
         var role: String?
         /// The part of the text around the match.
         var excerpt: String
-        /// Where the matches begin and end in the excerpt, in Unicode scalars.
+        /// The start and the end of each match in the excerpt, in Unicode scalars.
         var matches: [[Int]]
         var createdAt: Date?
 

@@ -73,7 +73,7 @@ extension Output {
     }
 }
 
-/// What the paired hosts answered.
+/// The answers of the paired hosts to one request, and the errors of those that did not answer.
 struct HostAnswers<Value: Sendable>: Sendable {
     struct Answer: Sendable {
         var host: PairedHost

@@ -153,7 +153,7 @@ extension HostOptions {
         if let worst = failures.map(\.status).worst { throw ExitRequest(status: worst) }
     }
 
-    /// - Returns: What keeps the host from being followed; nil when the task was cancelled.
+    /// - Returns: The error that keeps the host from being followed; nil when the task was cancelled.
     private func follow(
         _ host: PairedHost,
         _ output: Output,

@@ -28,8 +28,8 @@ extension HostOptions {
     /// The same options, naming the only paired host that has a chat. They stay as they are if the user has named a
     /// host, or if only one is paired.
     ///
-    /// What this machine knows counts first: a chat whose id is known is looked for nowhere else, and one whose whole
-    /// title is known only on hosts whose chats have never been listed. Else all hosts are asked at the same time.
+    /// A chat whose id is known on this machine is looked for nowhere else. If its whole title is known, pairtool asks
+    /// only the other hosts whose chats have never been listed. Otherwise it asks all hosts at the same time.
     ///
     /// - Throws: ``CommandError`` that lists the chats if several hosts have one, or that says which host did not
     ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
@@ -127,7 +127,7 @@ extension HostOptions {
     }
 }
 
-/// What this machine knows of hosts' chats.
+/// The chats of hosts that the history on this machine knows.
 private struct KnownChats {
     var chats: [FoundChat] = []
     private var listed: Set<String> = []

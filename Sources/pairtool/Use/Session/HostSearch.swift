@@ -61,7 +61,7 @@ struct HostSearch: Sendable {
     private var isOver = false
 
     /// - Parameters:
-    ///   - lastGood: Where the host was last reached.
+    ///   - lastGood: The endpoint at which the host was last reached.
     ///   - code: The address in its QR code.
     init(lastGood: CompanionEndpoint, code: CompanionEndpoint?) {
         first = [lastGood]

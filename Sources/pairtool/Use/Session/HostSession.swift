@@ -116,7 +116,9 @@ extension HostSession {
         get throws { try verified(offer.sessions, "start sessions") }
     }
 
-    /// What agents have changed, and where they work.
+    /// The client for the changes that agents have made, and for the places where they work.
+    ///
+    /// - Throws: ``CommandError`` if the host does not offer them.
     var changes: any ChangeReporting {
         get throws {
             guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
@@ -136,12 +138,13 @@ extension HostSession {
         get throws { try verified(offer.cancellation, "cancel turns") }
     }
 
-    /// - Parameter what: Such as `projects`.
+    /// - Parameter what: The items to create, such as `projects`, for the error.
+    /// - Throws: ``CommandError`` if the host does not offer it.
     func creation(of what: String) throws -> any ProjectCreating { try verified(offer.creation, "create \(what)") }
 
-    /// What verified hosts of some families can do.
+    /// Returns a capability that only verified hosts of some families have.
     ///
-    /// - Parameter what: Such as `cancel turns`.
+    /// - Parameter what: The capability in words, such as `cancel turns`, for the error.
     /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
     ///   `host.cannot`.
     private func verified<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {

@@ -6,9 +6,9 @@ import LocalState
 import Markdown
 
 extension ChatLoop {
-    /// What follows a command.
+    /// The next step after a command.
     enum Step {
-        /// The next prompt, which may be there to be changed.
+        /// The user types the next prompt; a given text is there for them to change.
         case next(String? = nil)
         case quit
     }

@@ -11,7 +11,7 @@ struct TerminalClipboard {
 
     /// Asks the terminal to copy a text.
     ///
-    /// - Returns: What was done, for the user.
+    /// - Returns: The outcome, as a text for the user.
     func copy(_ text: String) -> String {
         let size = text.utf8.count
         guard context.stderrIsTerminal, context.environment["TERM"] != "dumb" else {

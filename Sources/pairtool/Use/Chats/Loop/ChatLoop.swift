@@ -10,7 +10,7 @@ struct ChatLoop {
     let session: HostSession
     var conversation: Conversation
     let prompts: any PromptReader
-    /// What the Tab key completes.
+    /// Completes words when the user presses Tab.
     let completer: ChatCompleter
     private let history: Int
     /// Auto mode; nil if it is off.
@@ -160,7 +160,7 @@ struct ChatLoop {
 extension ChatLoop {
     /// Sends what the user typed, with the files that it names.
     ///
-    /// - Returns: What was typed, if it was not sent, to be changed; else nil.
+    /// - Returns: The typed text if it was not sent, so that the user can change it; nil if it was sent.
     private mutating func answer(_ text: String, typed line: String) async throws -> String? {
         var prompt = text
         // Files are sent only if somebody has seen what is sent.

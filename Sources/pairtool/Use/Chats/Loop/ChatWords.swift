@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What can be typed in the interactive chat instead of a prompt.
+/// The commands of the interactive chat, which are typed instead of a prompt.
 enum ChatWords {
     /// The column of the descriptions in ``help``.
     static let helpIndent = 16
@@ -43,6 +43,6 @@ enum ChatWords {
         return word.contains(UInt8(ascii: "/")) ? text : nil
     }
 
-    /// What follows `/allow TOOL`.
+    /// The words that may follow `/allow TOOL`.
     static let scopes = ["once", "always", "off"]
 }

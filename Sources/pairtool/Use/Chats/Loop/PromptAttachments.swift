@@ -40,8 +40,8 @@ struct PromptAttachments: Sendable {
         return whole
     }
 
-    /// What a prompt may name: words that begin with the sign. A name that is no file's is not one, unless it looks
-    /// like a path.
+    /// Finds the files that a prompt names: words that begin with `@`. A word without quotes that names no existing
+    /// file counts only if it contains a slash.
     func mentions(in prompt: String) -> [Mention] {
         var found: [Mention] = []
         var rest = prompt.unicodeScalars[...]

@@ -38,7 +38,7 @@ struct OutboxSender {
         "\(session.context.paths.runtime)/outbox-\(DeviceIdentity.shortHash(session.host.id)).lock"
     }
 
-    /// What came of sending.
+    /// The outcome of sending.
     struct Outcome {
         /// How the prompts that were not answered failed.
         var failures: [ExitStatus] = []
@@ -48,13 +48,14 @@ struct OutboxSender {
         var isCancelled: Bool { failures.contains(.interrupted) }
         /// The chats in which a prompt waits still: those behind it may not go out before it.
         fileprivate(set) var stuck: Set<ByteText> = []
-        /// The chats that were created, by what their prompts named them, and their titles.
+        /// The chats that were created: their ids at the host and their titles, by the ids that prompts used for them
+        /// before.
         fileprivate(set) var newChats: [UUID: (id: String, title: String)] = [:]
     }
 
     /// Sends the prompts that wait, unless another process does so.
     ///
-    /// - Throws: What keeps the host from taking any prompt; they keep waiting.
+    /// - Throws: The error that keeps the host from taking any prompt; the prompts keep waiting.
     @discardableResult
     func send(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) async throws -> Outcome {
         if mode == .leaving {

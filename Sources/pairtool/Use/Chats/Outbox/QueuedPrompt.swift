@@ -69,7 +69,8 @@ extension WaitingPrompt {
         !id.isSame(as: other.id) && !Set(chatKeys).isDisjoint(with: other.chatKeys)
     }
 
-    /// What tells its chat from others; empty if that is not known.
+    /// The ids that tell its chat from others: the host's, or the one of a chat that the host has not created yet.
+    /// Empty if neither is known.
     var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
 
     /// Whether the program that sends it has to wait for the answer: because nobody else gets it, or to answer what the

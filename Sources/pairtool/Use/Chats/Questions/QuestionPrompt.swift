@@ -121,7 +121,7 @@ struct OptionKeys {
 }
 
 extension QuestionNotice {
-    /// What became of a question, for people.
+    /// The outcome of a question, as text for users.
     var ending: String {
         let person = decidedBy ?? "Someone"
         return switch state {

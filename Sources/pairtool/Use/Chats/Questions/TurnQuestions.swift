@@ -17,7 +17,7 @@ final class TurnQuestions: Sendable {
     /// Questions to be answered, one after the other.
     private let asked: AsyncStream<QuestionNotice>
     private let ask: AsyncStream<QuestionNotice>.Continuation
-    /// What ends when a question needs no answer any more.
+    /// The open questions by their ids. Each has a stream that ends when the question needs no answer any more.
     private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
     init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool) {
@@ -63,7 +63,7 @@ final class TurnQuestions: Sendable {
         open.withLockedValue { _ = $0.removeValue(forKey: ByteText(notice.id)) }
     }
 
-    /// What the command line says about a question; nil if the user is to be asked.
+    /// The answer that the options of the command line give to a question; nil if the user is to be asked.
     private func usualAnswer(_ notice: QuestionNotice) -> ApprovalAnswer? {
         if allowed.covers(kind: notice.kind, title: notice.title) { return .allow(always: false) }
         return deniesRest ? .reject(always: false, reason: nil) : nil

@@ -22,14 +22,24 @@ struct ConnectionPolicyTests {
         #expect(policy.open([5, 6], from: first, at: start) == [5])
     }
 
-    @Test("An address has so many handshakes that are not complete; one that is complete makes room")
+    @Test("An address has so many handshakes that are not complete; beyond that the oldest gives way to a new one")
     func handshakes() {
-        var policy = ConnectionPolicy(limits: ConnectionLimits(handshakesPerAddress: 2))
-        #expect(policy.open([1, 2, 3], from: first, isSecure: true, at: start) == [1, 2])
-        #expect(policy.open([4], from: second, isSecure: true, at: start) == [4])
-        #expect(policy.open([5], from: first, at: start) == [5], "plain HTTP has none")
-        #expect(policy.enter(.idle, by: [1], at: start) == [1])
-        #expect(policy.open([6, 7], from: first, isSecure: true, at: start) == [6])
+        var policy = ConnectionPolicy(limits: ConnectionLimits(perAddress: 4, handshakesPerAddress: 2))
+        #expect(policy.open([1], from: first, isSecure: true, at: time(0)) == [1])
+        #expect(policy.open([2], from: first, isSecure: true, at: time(1)) == [2])
+        let third = policy.open(3, from: first, isSecure: true, now: time(2))
+        #expect(third.isOpen && third.instead == 1 && policy.count == 2)
+        let elsewhere = policy.open(100, from: second, isSecure: true, now: time(2))
+        #expect(elsewhere.isOpen && elsewhere.instead == nil)
+        #expect(policy.enter(.idle, by: [2], at: time(3)) == [2])
+        let fourth = policy.open(4, from: first, isSecure: true, now: time(3))
+        #expect(fourth.isOpen && fourth.instead == nil, "one that is complete makes room")
+        #expect(policy.open([5, 6], from: first, at: time(4)) == [5], "plain HTTP has none")
+        let full = policy.open(7, from: first, isSecure: true, now: time(4))
+        #expect(full.isOpen && full.instead == 3, "in the place of another one")
+        #expect(policy.enter(.idle, by: [4, 7], at: time(5)) == [4, 7])
+        let last = policy.open(8, from: first, isSecure: true, now: time(5))
+        #expect(!last.isOpen && last.instead == nil)
     }
 
     @Test("An address has so many bodies that are not whole; those of devices are let through")
@@ -108,7 +118,7 @@ extension ConnectionPolicy {
         isSecure: Bool = false,
         at time: Date
     ) -> [ID] {
-        ids.filter { open($0, from: address, isSecure: isSecure, now: time) }
+        ids.filter { open($0, from: address, isSecure: isSecure, now: time).isOpen }
     }
 
     /// - Returns: The connections that may go on.

@@ -55,12 +55,13 @@ final class ConnectionGate: Sendable {
         guard let peer = channel.remoteAddress.flatMap(IPAddress.init(peer:)) else { return false }
         let id = Self.id(of: channel)
         let now = clock.now()
-        let isOpen = state.withLockedValue { state in
-            let isOpen = state.policy.open(id, from: peer, isSecure: isSecure, now: now)
+        let (isOpen, instead) = state.withLockedValue { state in
+            let (isOpen, instead) = state.policy.open(id, from: peer, isSecure: isSecure, now: now)
             if isOpen { state.held[id] = Held(peer: peer, end: end) }
-            return isOpen
+            return (isOpen, instead.flatMap { state.held.removeValue(forKey: $0) })
         }
         wake.yield()
+        if let instead { self.end(instead, .tooMany, "too many handshakes") }
         guard isOpen else {
             note("too many connections", of: peer)
             return false

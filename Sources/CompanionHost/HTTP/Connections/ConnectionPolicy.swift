@@ -48,14 +48,30 @@ struct ConnectionPolicy: Sendable {
     /// A connection arrives.
     ///
     /// - Parameter isSecure: Whether it begins with a TLS handshake.
-    /// - Returns: Whether it is let in.
-    mutating func open(_ id: ID, from address: IPAddress, isSecure: Bool, now: Date) -> Bool {
-        guard number(of: address) < limits.perAddress else { return false }
-        if isSecure, number(of: address, in: .handshake) >= limits.handshakesPerAddress { return false }
+    /// - Returns: Whether it is let in, and the connection that gives way to it: the oldest of its address's handshakes,
+    ///   if those are too many. That one is forgotten, and has to be ended. Strangers that begin handshakes all the time
+    ///   at a device's address would keep the device out otherwise.
+    mutating func open(
+        _ id: ID,
+        from address: IPAddress,
+        isSecure: Bool,
+        now: Date
+    ) -> (isOpen: Bool, instead: ID?) {
+        var instead: ID?
+        if isSecure, number(of: address, in: .handshake) >= limits.handshakesPerAddress {
+            instead = oldestHandshake(of: address)
+            if let instead { close(instead) }
+        }
+        guard number(of: address) < limits.perAddress else { return (false, instead) }
         let phase = isSecure ? Phase.handshake : .idle
         connections[id] = Connection(address: address, phase: phase, since: now)
         perAddress[address, default: [:]][phase, default: 0] += 1
-        return true
+        return (true, instead)
+    }
+
+    private func oldestHandshake(of address: IPAddress) -> ID? {
+        connections.filter { $0.value.phase == .handshake && $0.value.address == address }
+            .min { $0.value.since < $1.value.since }?.key
     }
 
     /// A connection begins with something else.

@@ -31,6 +31,27 @@ struct ApprovalTests {
         #expect(option.kind == .other && option.kind.mayLast && !option.kind.isRefusal)
     }
 
+    @Test(
+        "Members of a daemon's request are no members of a host's, and a state that the protocol does not have is none"
+    )
+    func strict() throws {
+        let json = String(decoding: try CompanionJSON.encoder().encode(question), as: UTF8.self)
+        func read(_ replaced: String, _ by: String) throws -> Approval {
+            let text = json.replacing(replaced, with: by)
+            return try CompanionJSON.decoder().decode(Approval.self, from: Data(text.utf8))
+        }
+        #expect(try read(#""id":"q""#, #""id":"q","reason":{"a":1},"requestedBy":[2],"details":"text""#) == question)
+        #expect(throws: DecodingError.self) { try read(#""approved""#, #""pending""#) }
+        #expect(throws: DecodingError.self) { try read(#""options":"#, #""others":"#) }
+        var decoder = ContinueChatStreamDecoder()
+        let frame = TurnFrames.encode(.question(QuestionNotice(.decided, question)))
+            .replacing(#""approved""#, with: #""superseded""#)
+        guard case .event(.question(let notice))? = try decoder.feed(frame.utf8).first else {
+            throw DecodingError.valueNotFound(Approval.self, .init(codingPath: [], debugDescription: frame))
+        }
+        #expect(notice.state == .interrupted)
+    }
+
     @Test("The frames about a question are read as they were written", arguments: QuestionNotice.Phase.allCases)
     func frames(phase: QuestionNotice.Phase) throws {
         let event = TurnEvent.question(QuestionNotice(phase, question))

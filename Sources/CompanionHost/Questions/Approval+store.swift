@@ -109,7 +109,7 @@ extension Approval {
             options: options ?? [],
             askedAt: askedAt,
             expiresAt: expiresAt,
-            state: State(rawValue: row[9]),
+            state: State(ofHost: row[9]) ?? .interrupted,
             option: row[10],
             decidedBy: row[11],
             decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:)),

@@ -2,9 +2,11 @@ package import FoundationEssentials
 
 /// A request for approval, by an agent or a daemon of a host of any family. All texts are the requester's: sanitise
 /// them before they reach a terminal.
+///
+/// Its JSON is that of a host's requests: daemons have their own.
 package struct Approval: Codable, Sendable, Hashable, Identifiable {
     /// How far a request is. Daemons may have more words than these.
-    package struct State: RawRepresentable, Codable, Sendable, Hashable {
+    package struct State: RawRepresentable, Encodable, Sendable, Hashable {
         package let rawValue: String
 
         package init(rawValue: String) { self.rawValue = rawValue }
@@ -18,6 +20,17 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
         package static let cancelled = State(rawValue: "cancelled")
         /// The host ended, and with it the agent that asked.
         package static let interrupted = State(rawValue: "interrupted")
+
+        private static let ofHosts: Set<State> = [open, approved, rejected, expired, cancelled, interrupted]
+
+        /// The state of an agent's request at a host.
+        ///
+        /// - Returns: nil for a word that the protocol does not have.
+        package init?(ofHost word: String) {
+            let state = State(rawValue: word)
+            guard Self.ofHosts.contains(state) else { return nil }
+            self = state
+        }
     }
 
     /// The id of the request, which an answer has to give.
@@ -87,6 +100,36 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
         self.decidedBy = decidedBy
         self.decidedAt = decidedAt
         self.mode = mode
+    }
+
+    private enum CodingKeys: CodingKey {
+        case id, chatId, turnId, title, kind, arguments, options, askedAt, expiresAt
+        case state, option, decidedBy, decidedAt, mode, continuedAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let word = try members.decode(String.self, forKey: .state)
+        guard let state = State(ofHost: word) else {
+            throw DecodingError.dataCorruptedError(forKey: .state, in: members, debugDescription: "unknown state")
+        }
+        self.init(
+            id: try members.decode(String.self, forKey: .id),
+            chatId: try members.decode(String.self, forKey: .chatId),
+            turnId: try members.decode(String.self, forKey: .turnId),
+            title: try members.decode(String.self, forKey: .title),
+            kind: try members.decode(String.self, forKey: .kind),
+            arguments: try members.decodeIfPresent(String.self, forKey: .arguments),
+            options: try members.decode([AgentOption].self, forKey: .options),
+            askedAt: try members.decode(Date.self, forKey: .askedAt),
+            expiresAt: try members.decode(Date.self, forKey: .expiresAt),
+            state: state,
+            option: try members.decodeIfPresent(String.self, forKey: .option),
+            decidedBy: try members.decodeIfPresent(String.self, forKey: .decidedBy),
+            decidedAt: try members.decodeIfPresent(Date.self, forKey: .decidedAt),
+            mode: try members.decodeIfPresent(AgentMode.self, forKey: .mode)
+        )
+        continuedAt = try members.decodeIfPresent(Date.self, forKey: .continuedAt)
     }
 
     /// Whether the request waits for an answer.

@@ -163,7 +163,7 @@ extension TurnEvent: Decodable {
                     id: id,
                     title: string(.title) ?? "",
                     kind: string(.kind) ?? "",
-                    state: string(.state).map { Approval.State(rawValue: $0) }
+                    state: string(.state).flatMap { Approval.State(ofHost: $0) }
                         ?? (phase == .asked ? .open : .interrupted),
                     answer: string(.answer),
                     decidedBy: string(.decidedBy),

@@ -1,5 +1,6 @@
 /// How long a client waits and how much it takes.
 package struct CompanionClientConfiguration: Sendable, Hashable {
+    /// How long the client waits.
     package struct Timeouts: Sendable, Hashable {
         /// For a connection to stand. Default: 5 s.
         package var connect: Duration
@@ -25,6 +26,7 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         }
     }
 
+    /// The sizes beyond which the client rejects an answer.
     package struct Limits: Sendable, Hashable {
         /// The most bytes of a JSON answer. Default: 8 MiB. A page of messages that has more is asked for in smaller
         /// ones.

@@ -1,5 +1,6 @@
 /// The files that a family keeps for its hosts in the tool's data directory.
 package struct FamilyFiles: Sendable {
+    /// A damaged file.
     package struct Damage: Sendable, Hashable {
         package var path: String
         /// Whether the host has what the file held.

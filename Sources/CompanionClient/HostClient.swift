@@ -1,7 +1,7 @@
 import CompanionWire
 
-/// What a paired host of any family offers. A capability is nil if the family, or the host's generation of it, does not
-/// have it.
+/// The capabilities of a paired host of any family. A capability is nil if the family, or the host's generation of it,
+/// does not have it.
 package struct HostClient: Sendable {
     /// Whether no request goes to the host: the data was read earlier.
     package var isLocal: Bool

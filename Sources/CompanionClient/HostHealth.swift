@@ -6,18 +6,20 @@ package import FoundationEssentials
 package struct HostHealth: Sendable {
     /// The service that answers; nil if it does not name itself.
     package var service: String?
+    /// The version of the service, if it tells.
     package var version: String?
     /// The address at which it answers.
     package var place: String
     /// Whether the service is not a host of the family.
     package var isForeign = false
-    /// What is wrong with the host, as text for users. Usually the host's own words.
+    /// The problem with the host, as text for users; nil if none is known. Usually the host's own words.
     package var trouble: String?
     /// The host's generation within its family, if it tells.
     package var generation: String?
-    /// What its assistant needs; nil if pairtool does not ask hosts of the family.
+    /// The requirement of the host's assistant, and whether it is met; nil if pairtool does not ask hosts of the
+    /// family.
     package var assistant: Assistant?
-    /// What hosts of its generation cannot do, as text for users.
+    /// The limitations of hosts of its generation, as text for users; nil if there are none.
     package var limits: String?
     /// This device's access to the host; nil if the host was not asked.
     package var standing: Standing?
@@ -48,11 +50,14 @@ package struct HostHealth: Sendable {
         self.protocolVersions = protocolVersions
     }
 
-    /// What a host's assistant needs to work, and whether it is there; nil if the host does not tell.
+    /// The requirement of a host's assistant, with a value that is nil if the host does not tell whether it is met.
     package enum Assistant: Sendable, Hashable {
+        /// The host has to be signed in to an account.
         case account(isSignedIn: Bool?)
+        /// A program on the host has to answer.
         case program(answers: Bool?)
 
+        /// Whether the requirement is met; nil if the host does not tell.
         package var works: Bool? {
             switch self {
             case .account(let works), .program(let works): works
@@ -66,7 +71,7 @@ package struct HostHealth: Sendable {
         package var isConnected: Bool
         /// The device that is connected, on hosts that allow only one; else this device.
         package var connectedDevice: ConnectedCompanionDevice?
-        /// What the host calls this device.
+        /// The name of this device at the host.
         package var deviceName: String?
         /// The permissions besides reading; nil if the host has no permissions.
         package var permissions: [CompanionPermission]?

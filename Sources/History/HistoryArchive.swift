@@ -56,6 +56,7 @@ package struct HistoryChat: Sendable, Hashable {
     package var host: HistoryHost
     package var project: CompanionProject?
     package var chat: CompanionChat
+    /// When its messages were read last; nil if they never were.
     package var readAt: Date?
     /// How many messages are stored, and how many more the host is known to have.
     package var messages: Int
@@ -68,6 +69,7 @@ package struct HistoryChat: Sendable, Hashable {
 
 /// A stored message and the tools that ran for it.
 package struct HistoryMessage: Sendable, Hashable {
+    /// The place in the chat, from 0. Gaps are messages that were never read.
     package var number: Int
     package var message: CompanionMessage
     package var tools: [HistoryTool]
@@ -103,7 +105,7 @@ package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// What the history knows, and since when.
+/// A value from the history, and when it came from the host.
 package struct Known<Value: Sendable>: Sendable {
     package var value: Value
     /// When the host said so.

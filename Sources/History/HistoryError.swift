@@ -1,6 +1,7 @@
 /// The history cannot be used. What commands do for a host, they do without it; only chats that are kept here alone are
 /// nowhere else.
 package struct HistoryError: Error, Sendable, CustomStringConvertible {
+    /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case newer, damaged, unsafe, unavailable, exists, forgotten
@@ -27,7 +28,7 @@ package struct HistoryError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, for people.
+    /// The message for people.
     package let message: String
     /// The command or act that helps, if there is one.
     package let remedy: String?

@@ -70,7 +70,8 @@ extension HistoryStore {
         )
     }
 
-    /// What was pulled of a host last, as ``take(pulled:mark:of:at:)`` was told; nil if that is not here any more.
+    /// Returns the mark that was given to ``take(pulled:mark:of:at:)`` for the host's last pull; nil if there was none
+    /// or its chats are no longer here.
     package func pulledMark(hostID: String) async throws(HistoryError) -> Int64? {
         try await read { database in try Self.note("pulled " + hostID, in: database) }
     }
@@ -78,7 +79,7 @@ extension HistoryStore {
     /// Takes all chats that a host has, in one transaction. What is kept here alone stays among what was pulled, by its
     /// time. Chats that the host no longer has are hidden, or what is kept here alone stays of them.
     ///
-    /// - Parameter mark: Tells what was pulled from what may be pulled later.
+    /// - Parameter mark: Distinguishes these chats from those of later pulls.
     package func take(
         pulled chats: [KeptChat],
         mark: Int64,
@@ -182,7 +183,7 @@ private struct KeptChatWriter {
         var time: Int64?
         /// Of the stored message.
         var key: Int64?
-        /// What is written; nil if the stored message stays as it is.
+        /// The message to write; nil if the stored message stays as it is.
         var message: KeptMessage?
     }
 

@@ -158,7 +158,10 @@ extension HistoryStore {
         }
     }
 
-    /// Where reading a chat goes on: the cursor and the ids of its last messages; nil if none was read.
+    /// Returns the position from which to read on in a chat: the cursor and the ids of its last messages; nil if none
+    /// was read.
+    ///
+    /// - Parameter count: The most ids. Default: 50.
     package func position(
         hostID: String,
         chatID: String,

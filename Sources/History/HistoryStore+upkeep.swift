@@ -18,7 +18,7 @@ package struct HistoryLimits: Sendable, Hashable {
     }
 }
 
-/// What the database has.
+/// The number of entries in the database, and its size.
 package struct HistoryStatus: Sendable, Hashable {
     package var hosts: Int
     package var projects: Int
@@ -35,6 +35,7 @@ package struct HistoryStatus: Sendable, Hashable {
 }
 
 extension HistoryStore {
+    /// Counts the entries and measures the files.
     package func status() async throws(HistoryError) -> HistoryStatus {
         let size = [path, path + "-wal"].compactMap { FileStatus($0)?.size }.reduce(0, +)
         return try await read { database in
@@ -265,7 +266,7 @@ extension HistoryStore {
         return keys.count
     }
 
-    /// What is in use, in bytes.
+    /// Returns the size of the pages that are in use, in bytes.
     private static func size(_ database: Database) throws -> Int {
         let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
         let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0

@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 import LocalState
 
-/// What was listed, read or said: hosts, projects, chats, messages and tools of all families, in one SQLite database
-/// (WAL) that only its owner can read.
+/// The history: hosts, projects, chats, messages and tools of all families that were listed, read or written, in one
+/// SQLite database (WAL) that only its owner can read.
 ///
 /// Several processes use it at a time. Each transaction is short, and a writer waits up to ``patience`` for another.
 /// SQLite works on GRDB's queue, never on a thread of the cooperative pool; ``open(path:)`` and ``close()`` keep to that
@@ -124,10 +124,12 @@ package final class HistoryStore: Sendable {
         }
     }
 
+    /// Closes the database without blocking the thread. Errors are ignored.
     package func close() async {
         try? await BlockingCall.run { self.closeBlocking() }
     }
 
+    /// Closes the database on the calling thread. Errors are ignored.
     package func closeBlocking() {
         try? queue.close()
     }

@@ -1,7 +1,7 @@
 import CompanionWire
 import GRDB
 
-/// What was written down here during turns, until the host's own messages take its place.
+/// Handles the messages that were written down here during turns, until the host's own messages replace them.
 extension PageWriter {
     /// A message that was written down here.
     private struct Own {

@@ -1,12 +1,14 @@
 package import FoundationEssentials
 
-/// What a search is restricted to; nil for no restriction.
+/// The restrictions of a search; nil means no restriction.
 package struct SearchScope: Sendable, Hashable {
     /// Ids of hosts.
     package var hosts: [String]?
     /// A project's id, the beginning of its id (four characters or more), its name or its path.
     package var project: String?
+    /// The time from which on to search, itself included.
     package var since: Date?
+    /// The role of the messages to find, such as `user`. Titles and tools have none, and are left out then.
     package var role: String?
     /// The most hits.
     package var limit: Int
@@ -34,6 +36,7 @@ package struct SearchHit: Sendable, Hashable {
     /// A part of the text, on one line.
     package struct Piece: Sendable, Hashable {
         package var text: String
+        /// Whether the search matched this part.
         package var isMatch: Bool
     }
 
@@ -46,6 +49,7 @@ package struct SearchHit: Sendable, Hashable {
     package var projectName: String?
     /// The message; for a tool, that of the prompt. nil for a title.
     package var messageID: String?
+    /// The role of the message; nil for a title or a tool.
     package var role: String?
     package var createdAt: Date?
     /// The part of the text around the matches.

@@ -1,7 +1,7 @@
-/// What the user searches for, as words and phrases. No text is a syntax error.
+/// A user's search, as words and phrases. No text is a syntax error.
 ///
 /// Words are separated by white space, and all of them have to occur. Words in double quotes are a phrase; `*` at the
-/// end of a word or phrase stands for any ending. What is behind the ``mostWords`` or ``longest`` does not count.
+/// end of a word or phrase stands for any ending. Text beyond ``mostWords`` or ``longest`` does not count.
 package struct SearchQuery: Sendable, Hashable {
     /// The most words that are looked for, those of phrases included: each of them takes the index its time.
     package static let mostWords = 64

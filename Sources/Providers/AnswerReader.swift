@@ -7,7 +7,7 @@ struct AnswerReader {
     private(set) var isOver = false
     /// How many pieces of the format came.
     private(set) var pieces = 0
-    /// What the server said beside the answer, if it did.
+    /// The server's words outside the answer, if there were any.
     private(set) var words: String?
     private var frames = ProviderFrames()
     private var tags = ThoughtTags()

@@ -28,7 +28,7 @@ package enum Provider: String, CaseIterable, Codable, Sendable, Hashable {
         }
     }
 
-    /// Where its interface is, version included, unless the user says otherwise.
+    /// The URL of its interface unless the user sets another one; with the version, except for Ollama.
     package var standardURL: String {
         switch self {
         case .openai: "https://api.openai.com/v1"

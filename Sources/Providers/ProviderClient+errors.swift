@@ -28,7 +28,7 @@ extension ProviderClient {
         )
     }
 
-    /// What came is not the provider's format.
+    /// Returns the error for an answer that is not in the provider's format.
     func unknown(_ endpoint: ProviderEndpoint, says words: String? = nil) -> ProviderError {
         ProviderError(
             .badAnswer,
@@ -46,7 +46,7 @@ extension ProviderClient {
         ProviderError(.tooLarge, endpoint.provider, "\(endpoint.name) sent an answer that is too large.")
     }
 
-    /// What it means that no answer began.
+    /// Returns the error for a request whose answer never began.
     func unanswered(_ error: any Error, _ endpoint: ProviderEndpoint) -> any Error {
         if isCancellation(error) { return CancellationError() }
         let name = endpoint.place

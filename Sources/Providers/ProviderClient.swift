@@ -6,17 +6,17 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// Where a provider is, and the key for it.
+/// The address of a provider, and the key for it.
 package struct ProviderEndpoint: Sendable, Hashable {
     package var provider: Provider
     package var url: ProviderURL
     package var key: ProviderKey?
-    /// What errors call it. Default: the provider's name.
+    /// The provider's name in errors. Default: its display name.
     package let name: String
-    /// The same with the place where it is.
+    /// The name in errors about the connection: with the host of the URL, unless a name was given.
     let place: String
 
-    /// - Parameter name: What errors call it, for one of the many servers that speak a provider's format.
+    /// - Parameter name: The name in errors, for one of the many servers that speak a provider's format.
     package init(provider: Provider, url: ProviderURL, key: ProviderKey?, name: String? = nil) {
         self.provider = provider
         self.url = url
@@ -28,6 +28,7 @@ package struct ProviderEndpoint: Sendable, Hashable {
 
 /// Asks providers and reads their streamed answers. Follows no redirects and writes no key anywhere.
 package struct ProviderClient: Sendable {
+    /// How long the client waits, and how much it reads.
     package struct Limits: Sendable, Hashable {
         /// For a connection to stand. Default: 10 s.
         package var connect: Duration

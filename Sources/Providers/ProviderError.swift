@@ -1,5 +1,6 @@
 /// Why a provider gave no answer, or only a part of it.
 package struct ProviderError: Error, Sendable {
+    /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case unknownProvider, noAgent, keyMissing, keyUnusable, unreachable, timedOut, redirected
@@ -57,15 +58,17 @@ package struct ProviderError: Error, Sendable {
 
     package var code: Code
     package var provider: Provider?
-    /// What happened, for people.
+    /// The message for people.
     package var message: String
     /// The provider's message, without the key. Sanitise it before it reaches a terminal.
     package var providerText: String?
+    /// The status of the provider's answer, if there was one.
     package var httpStatus: Int?
     /// How long to wait, as the provider says.
     package var retryAfter: Duration?
     package var underlying: (any Error)?
 
+    /// - Parameter providerText: Only the first 500 characters are kept.
     package init(
         _ code: Code,
         _ provider: Provider?,

@@ -78,7 +78,8 @@ extension ProviderFailure {
         return word
     }
 
-    /// What a body says that came with a status of failure, whatever its shape.
+    /// Reads the failure from the body of an answer with an error status, whatever its shape; nil if the body has no
+    /// words.
     init?(body: [UInt8]) {
         let json = JSONValue(lenient: body)
         if let json, let failure = ProviderFailure(in: json) {

@@ -1,10 +1,10 @@
 import CompanionWire
 
-/// What a request has that some servers refuse. It is left out then, and the prompt sent once more.
+/// A part of a request that some servers refuse. It is then left out, and the prompt is sent once more.
 package enum ProviderFeature: Sendable, Hashable, CaseIterable {
     /// `stream_options`: the count of tokens is missing then.
     case streamOptions
-    /// What the model may call. Whoever asked has to know, so it is not left out silently.
+    /// The functions that the model may call. The caller has to know that they are refused, so they are never left out.
     case tools
     /// The system prompt as a message of its own: it becomes the beginning of the first prompt.
     case systemRole
@@ -21,7 +21,7 @@ package enum ProviderFeature: Sendable, Hashable, CaseIterable {
         "cannot", "can t", "only", "must", "no endpoints",
     ]
 
-    /// What the feature is called in errors.
+    /// The names of the feature in errors.
     private var names: [String] {
         switch self {
         case .streamOptions: ["stream_options", "include_usage"]

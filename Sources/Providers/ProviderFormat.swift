@@ -21,7 +21,7 @@ protocol ProviderFormat: Sendable {
     ///
     /// - Throws: ``ProviderFailure`` where the answer ends with an error; ``UnknownPiece``; ``PieceTooLarge``.
     mutating func take(_ piece: JSONValue, isFramed: Bool) throws -> [ProviderEvent]
-    /// What is left at the end of the stream.
+    /// Returns the events that are left at the end of the stream.
     mutating func finish() -> [ProviderEvent]
     /// Whether the model has said that its answer is at its end.
     var isComplete: Bool { get }
@@ -56,7 +56,7 @@ extension ProviderEvent.Reason {
         "unspecified", "unexpected", "network", "other",
     ]
 
-    /// What the word means with which a model ends its answer.
+    /// Returns the meaning of the word with which a model ends its answer.
     ///
     /// - Throws: ``ProviderFailure`` for words that mean that the answer is not whole.
     static func named(_ word: String) throws(ProviderFailure) -> ProviderEvent.Reason {

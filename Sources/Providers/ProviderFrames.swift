@@ -65,7 +65,8 @@ struct ProviderFrames: Sendable {
         return pieces
     }
 
-    /// What is left at the end of the stream: a last event or line that was not ended. What broke off is left out.
+    /// Returns the rest at the end of the stream: a last event or line that was not ended. One that broke off is left
+    /// out.
     mutating func finish() -> [ProviderPiece] {
         var pieces: [ProviderPiece] = []
         if !line.isEmpty { endLine(into: &pieces) }

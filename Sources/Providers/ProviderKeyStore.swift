@@ -41,18 +41,26 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
+    /// Returns the key that the user set for the provider; nil if none was set, or if it cannot be a key.
+    ///
+    /// - Throws: ``ProviderKeyStoreError``.
     package func key(of provider: Provider) throws -> ProviderKey? {
         try load().providers[provider.rawValue]?.key.flatMap(ProviderKey.init)
     }
 
-    /// Where the provider is, as the user said; nil where nothing was said.
+    /// Returns the URL that the user set for the provider; nil if none was set.
+    ///
+    /// - Throws: ``ProviderKeyStoreError``.
     package func url(of provider: Provider) throws -> String? {
         try load().providers[provider.rawValue]?.url
     }
 
+    /// Stores the key of a provider, its URL or both.
+    ///
     /// - Parameters:
-    ///   - key: Nil: the one that is kept stays.
-    ///   - url: Nil: the one that is kept stays.
+    ///   - key: nil leaves the stored key as it is.
+    ///   - url: nil leaves the stored URL as it is.
+    /// - Throws: ``ProviderKeyStoreError`` if the file cannot be read; errors of writing.
     package func keep(_ key: ProviderKey?, url: ProviderURL?, for provider: Provider) throws {
         try update { content in
             var record = content.providers[provider.rawValue] ?? Record()
@@ -62,7 +70,10 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
-    /// - Returns: What there was to forget; nil where nothing was kept.
+    /// Removes the key and the URL of a provider.
+    ///
+    /// - Returns: Which of the two were stored; nil if neither was.
+    /// - Throws: ``ProviderKeyStoreError`` if the file cannot be read; errors of writing.
     package func forget(_ provider: Provider) throws -> (key: Bool, url: Bool)? {
         try update { content in
             content.providers.removeValue(forKey: provider.rawValue).map { ($0.key != nil, $0.url != nil) }
@@ -102,6 +113,7 @@ package struct ProviderKeyStore: Sendable {
 
 /// The keys of providers could not be kept or read.
 package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
+    /// The kind of a failure.
     package enum Code: String, Sendable {
         /// The file does not hold what it should.
         case damaged
@@ -112,7 +124,7 @@ package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, for people. Holds nothing of the file's content.
+    /// The message for people. Holds nothing of the file's content.
     package let message: String
     /// The command or act that helps, if there is one.
     package let remedy: String?

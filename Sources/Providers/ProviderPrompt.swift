@@ -1,7 +1,8 @@
 package import CompanionWire
 
-/// What a provider is asked: a conversation up to the newest prompt.
+/// A request to a provider: a conversation up to the newest prompt.
 package struct ProviderPrompt: Sendable, Hashable {
+    /// A message, or the result of a tool.
     package struct Message: Sendable, Hashable {
         /// Whether the user said it; else the assistant.
         package var isFromUser: Bool
@@ -28,14 +29,16 @@ package struct ProviderPrompt: Sendable, Hashable {
     }
 
     package var model: String
+    /// The system prompt; nil for none. An empty one becomes nil.
     package var system: String?
     /// 0…2; providers with a smaller range get their highest value.
     package var temperature: Double?
+    /// The most tokens of the answer: 1…1,048,576; nil for no limit of its own.
     package var maxTokens: Int?
     /// Oldest first, the user's first and last, and turn by turn. Behind the last prompt: calls of tools and their
     /// results.
     package var messages: [Message]
-    /// What the model may call, with OpenAI's format only.
+    /// The functions that the model may call. They are sent in OpenAI's format only.
     package var tools: [ProviderTool]
 
     package init(
@@ -101,7 +104,7 @@ package struct ProviderToolCall: Sendable, Hashable {
     }
 }
 
-/// What comes of an answer.
+/// An event of an answer.
 package enum ProviderEvent: Sendable, Hashable {
     /// A piece, to be appended to what came before.
     case text(String)
@@ -109,10 +112,12 @@ package enum ProviderEvent: Sendable, Hashable {
     case thought(String)
     /// A whole call, before the answer has finished.
     case toolCall(ProviderToolCall)
+    /// The tokens of the prompt and of the answer, as far as the provider counts them.
     case usage(input: Int?, output: Int?)
     /// The model has finished.
     case finished(Reason)
 
+    /// The reason why the answer ended.
     package enum Reason: Sendable, Hashable {
         case complete
         /// At the limit of tokens.

@@ -1,6 +1,6 @@
 /// Which key and which address count: the environment's first, then those that the user set, then keys that a Mac gave.
 package struct ProviderSettings: Sendable {
-    /// Where a key comes from.
+    /// The source of a key.
     package enum Source: Sendable, Hashable {
         /// The variable's name.
         case environment(String)
@@ -44,7 +44,8 @@ package struct ProviderSettings: Sendable {
         return try synced(provider).map { try make($0, .synced, "what the Mac gave") }
     }
 
-    /// Where a provider is.
+    /// Returns the URL of a provider: the environment's, else the one that the user set, else the provider's standard
+    /// one.
     ///
     /// - Throws: ``ProviderError/Code/refusedURL``; ``ProviderKeyStoreError``.
     package func url(for provider: Provider) throws -> ProviderURL {
@@ -52,9 +53,10 @@ package struct ProviderSettings: Sendable {
         return try ProviderURL(named ?? store.url(of: provider) ?? provider.standardURL, provider: provider)
     }
 
-    /// Where a provider is, with the key for it.
+    /// Returns the URL of a provider together with the key for it.
     ///
-    /// - Throws: ``ProviderError/Code/keyMissing`` too.
+    /// - Throws: ``ProviderError/Code/keyMissing`` if the provider needs a key and there is none; as ``url(for:)`` and
+    ///   ``key(for:)`` do.
     package func endpoint(for provider: Provider) throws -> ProviderEndpoint {
         let url = try url(for: provider)
         let key = try key(for: provider)?.key

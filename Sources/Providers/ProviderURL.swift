@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// Where a provider's interface is: HTTPS, or plain HTTP on this machine and private networks.
+/// The address of a provider's interface: HTTPS, or plain HTTP on this machine and private networks.
 ///
 /// A key and a conversation in clear text are for addresses alone that say where they lead: `localhost`, 127.0.0.0/8,
 /// ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16 and fe80::/10. Other names may lead
@@ -11,7 +11,7 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     package let host: String
     /// 1…65535; nil: that of the scheme.
     package let port: Int?
-    /// What comes before the paths of the interface, such as `/v1`; without a slash at its end.
+    /// The part before the paths of the interface, such as `/v1`; without a slash at its end.
     package let path: String
 
     /// - Throws: ``ProviderError/Code/refusedURL``.

@@ -1,7 +1,8 @@
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// What was learned of servers by asking them: where their interface is, and what they refuse.
+/// The facts that were learned about servers from their answers: the path of their interface, and the features that
+/// they refuse.
 package final class ServerTraits: Sendable {
     struct Traits: Sendable, Hashable {
         var omitted: Set<ProviderFeature> = []
@@ -18,7 +19,7 @@ package final class ServerTraits: Sendable {
         var omitted: [Key: Set<ProviderFeature>] = [:]
         /// Of base URLs without a version.
         var paths: [ProviderURL: String] = [:]
-        /// What a base URL without a version was answered, while another one is tried.
+        /// The error at a base URL without a version, while the same URL with a version is tried.
         var first: [ProviderURL: ProviderError] = [:]
     }
 

@@ -1,7 +1,7 @@
 import CompanionWire
 
-/// What a server says in its own words, whatever the shape: JSON with a `message`, a `detail` or something like them, a
-/// page of HTML, plain text.
+/// Finds a server's own words in an answer of any shape: JSON with a `message`, a `detail` or something like them, a
+/// page of HTML, or plain text.
 enum ServerWords {
     /// Members with words for people, the most telling first.
     private static let names = [
@@ -47,7 +47,8 @@ enum ServerWords {
         return parts.isEmpty ? "" : parts.joined(separator: ".") + ": "
     }
 
-    /// What a server behind the server said (OpenRouter: `metadata.raw`).
+    /// Returns the words of a server behind the server (OpenRouter: `metadata.raw`), after a colon; empty if there are
+    /// none, or if `words` has them already.
     private static func cause(of json: JSONValue, besides words: String) -> String {
         guard let raw = json["metadata"]?["raw"]?.string, let cause = text(ofBody: Array(raw.utf8)),
             !words.has(cause)

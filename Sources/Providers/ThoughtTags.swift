@@ -15,7 +15,7 @@ struct ThoughtTags: Sendable {
     private static let mostBlanks = 4096
 
     private var state = State.beginning
-    /// What may be the beginning of a tag.
+    /// The bytes that are held back, as they may be the beginning of a tag.
     private var held: [UInt8] = []
     private var hasThought = false
 
@@ -29,7 +29,7 @@ struct ThoughtTags: Sendable {
         }
     }
 
-    /// What is left at the end of the answer, or before something else than text.
+    /// Returns the rest at the end of the answer, or before anything other than text.
     mutating func finish() -> [ProviderEvent] {
         switch state {
         case .beginning, .answering: return held.isEmpty ? [] : [.text(takeHeld())]

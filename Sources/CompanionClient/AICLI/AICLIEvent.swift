@@ -21,7 +21,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
     /// The complete answer to a prompt.
     case answer(content: String, success: Bool, error: String?)
     case result(success: Bool, usage: TurnUsage?)
-    /// What the host is doing, as text for the user.
+    /// The host's current activity, as text for the user.
     case status(String)
     /// The events of one message with several blocks, in order.
     case several([AICLIEvent])
@@ -39,6 +39,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         }
     }
 
+    /// Interprets a frame. A type that is not known becomes ``unknown(_:)``.
     package init(_ frame: AICLIFrame) {
         let data = frame.data
         switch frame.type {

@@ -5,8 +5,11 @@ import Identity
 /// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
 package struct AICLIFrame: Sendable, Hashable {
     package var type: String
+    /// The id of the request that the frame answers; nil if the frame names none.
     package var requestID: String?
+    /// The time of the frame; nil if the frame has none that can be read.
     package var timestamp: Date?
+    /// The content; `null` if the frame has none.
     package var data: JSONValue
     /// The `error` of an error frame. It is next to `data`, not inside it.
     package var error: AICLIServerError?
@@ -63,6 +66,7 @@ package struct AICLIRequest: Sendable, Hashable {
         self.data = data
     }
 
+    /// Returns the frame as JSON, with `now` as its timestamp.
     package func json(now: Date) -> [UInt8] {
         JSONValue.object([
             "type": .string(type), "requestId": .string(requestID), "data": data,

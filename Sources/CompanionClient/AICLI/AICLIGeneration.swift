@@ -23,7 +23,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
         }
     }
 
-    /// What such a server cannot do, as text for the user; nil if nothing is missing.
+    /// The limitations of such a server, as text for the user; nil if there are none.
     package var limits: String? {
         switch self {
         case .webSocket: nil
@@ -49,6 +49,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
 package struct AICLIHealth: Sendable, Hashable, Codable {
     /// Usually `healthy`.
     package var status: String
+    /// The server's version; nil if the server does not tell it.
     package var version: String?
     /// Whether the agent's program is installed; nil if the server does not say.
     package var assistantAvailable: Bool?

@@ -2,6 +2,7 @@ package import CompanionWire
 
 /// A request for permission from the agent.
 package struct AICLIPermissionRequest: Sendable, Hashable {
+    /// The session that asks; nil if the host does not name it.
     package var sessionID: String?
     /// The question to show. The text comes from the peer.
     package var prompt: String
@@ -10,6 +11,7 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     /// The tool that needs the permission, if the host names it.
     package var tool: String?
 
+    /// An empty list of options becomes the default.
     package init(
         sessionID: String? = nil,
         prompt: String,

@@ -132,6 +132,7 @@ struct AICLISocket: Sendable {
 package struct AICLIClosure: Sendable {
     /// The code of the close frame (RFC 6455, section 7.4); nil if there was none.
     package var code: Int?
+    /// The error that ended the connection, if there was one.
     package var error: CompanionClientError?
     /// Whether nothing arrived before the end. The server may have sent a reason: data that arrives together with the
     /// close is sometimes lost during the upgrade to a WebSocket.

@@ -30,7 +30,7 @@ package struct DecidedApproval: Sendable, Hashable {
 
 /// A host that asks for approvals.
 package protocol ApprovalDeciding: Sendable {
-    /// Where the host is asked, for people.
+    /// The address at which the host is asked, as text for people.
     var place: String { get }
     /// Whether the host insists on a reason for a rejection.
     var needsReason: Bool { get }
@@ -41,7 +41,7 @@ package protocol ApprovalDeciding: Sendable {
     func approval(id: String) async throws -> ApprovalResponse?
     /// Answers a request, once.
     func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval
-    /// Where a request stands that waited. Default: ``approval(id:)``.
+    /// Returns the current state of a request that was waiting. Default: asks with ``approval(id:)``.
     ///
     /// - Returns: nil if the host has it no more.
     func state(of approval: Approval) async throws -> Approval?
@@ -59,7 +59,7 @@ package protocol ApprovalDeciding: Sendable {
     func awaitNews(_ tell: (ApprovalNews) -> Void) async throws
 }
 
-/// What a host tells of its requests by itself.
+/// News about requests that a host sends by itself.
 package enum ApprovalNews: Sendable, Hashable {
     /// Requests may have come or gone: it is worth asking for them.
     case changed

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 /// Watches the requests of a host and reports the differences. It reads them when the host announces a change, or at
 /// intervals if the host announces none.
 package struct ApprovalWatch: Sendable {
+    /// A change of a request, or of the connection to the host.
     package enum Event: Sendable, Hashable {
         /// A request waits for a decision.
         case added(Approval)

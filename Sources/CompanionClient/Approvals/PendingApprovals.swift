@@ -1,7 +1,7 @@
 package import CompanionWire
 
-/// What a host's lists of waiting requests mean, one after the other: which requests are new, and which are gone from
-/// the list and have to be asked about.
+/// Compares the lists of waiting requests that a host sends one after the other: finds the requests that are new, and
+/// those that are gone from the list, whose state has to be asked for.
 package struct PendingApprovals: Sendable {
     /// Decided requests whose agent may still go on.
     private static let decidedLimit = 100

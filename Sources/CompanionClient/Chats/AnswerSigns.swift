@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What an answer says about how to continue.
+/// Signs in the text of an answer that show whether the agent is done or asks something.
 package struct AnswerSigns: Sendable, Hashable {
     /// The text that the agent is asked to write when it is done.
     package static let completionMark = "TASK COMPLETE"
@@ -9,6 +9,7 @@ package struct AnswerSigns: Sendable, Hashable {
     package let isComplete: Bool
     /// The answer ends with a question to the user.
     package let asks: Bool
+    /// Whether the answer has nothing but white space.
     package let isEmpty: Bool
 
     package init(_ answer: String) {

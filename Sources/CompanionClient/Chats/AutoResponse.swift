@@ -1,6 +1,7 @@
 /// Auto mode: decides after each answer which prompt to send next, or why to stop. Hosts are not involved, so it works
 /// with every family. A value type without clock or network.
 package struct AutoResponse: Sendable {
+    /// The rule that ends auto mode.
     package enum Mode: String, Sendable, Hashable, CaseIterable {
         /// Until the agent says that it is done, asks a question, or repeats itself.
         case smartStop = "smart-stop"
@@ -29,12 +30,14 @@ package struct AutoResponse: Sendable {
         }
     }
 
+    /// The reason why auto mode stops.
     package enum Reason: Sendable, Hashable {
         case completed, question, repeated, empty, failed, stopped
         case messages(Int)
         case time(Duration)
     }
 
+    /// The next step after an answer: send this prompt, or stop.
     package enum Step: Sendable, Hashable {
         case send(String)
         case stop(Reason)

@@ -10,10 +10,10 @@ package protocol ProjectBrowsing: Sendable {
 
 /// A host that knows what its agents have changed, and where they work.
 package protocol ChangeReporting: Sendable {
-    /// What is different since a chat's session began.
+    /// Returns the changes to files since a chat's session began.
     ///
     /// - Parameters:
-    ///   - wantsDifference: Whether it is wanted in full, not only the list of files.
+    ///   - wantsDifference: Whether the full difference is wanted, not only the list of files.
     ///   - file: The only file or directory that is wanted.
     func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse
     /// The sessions in projects under git, the newest first.
@@ -41,7 +41,7 @@ package protocol ChatBrowsing: Sendable {
     ///   - limit: The most messages per page; clamped to 1…200.
     /// - Returns: nil if the host cannot find the end.
     func lastPage(chatID: String, count: Int, limit: Int) async throws -> CompanionMessagesPageResponse?
-    /// Where the last messages of a chat were when it was read before. Default: that is not known.
+    /// Returns the position of a chat's last messages when they were last read. Default: nil, which means unknown.
     ///
     /// - Parameter count: How many messages; the chat may have fewer.
     func knownEnd(chatID: String, count: Int) async -> HistoryPosition?

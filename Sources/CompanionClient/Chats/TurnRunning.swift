@@ -13,6 +13,7 @@ package struct TurnRequest: Sendable, Hashable {
     /// Whether questions about other tools are answered with no. Only for hosts whose questions end with the connection
     /// that sent the prompt: others leave it to ``ApprovalDeciding``.
     package var deniesQuestions: Bool
+    /// The pictures of the prompt, for hosts with ``TurnRunning/takesImages`` only.
     package var images: [TurnImage]
 
     package init(

@@ -23,7 +23,7 @@ extension CompanionAPIClient {
 }
 
 extension CompanionRequest {
-    /// What hosts list, as it stands in paths.
+    /// The names of the things that hosts list, as they occur in paths.
     private static let subjects: Set<String> = [
         "projects", "chats", "messages", "devices", "models", "approvals", "sessions",
     ]
@@ -33,7 +33,7 @@ extension CompanionRequest {
         return path.parts("/").map(String.init)
     }
 
-    /// What the request is about, in words.
+    /// The subject of the request, in words.
     fileprivate var subject: String {
         words.last { Self.subjects.contains($0) } ?? "such request"
     }

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// What agents have changed at a host of protocol v2, and where they work.
+/// Reads from a host of protocol v2 which files its agents have changed, and where they work.
 package struct HostChanges: ChangeReporting {
     private let client: CompanionAPIClient
 

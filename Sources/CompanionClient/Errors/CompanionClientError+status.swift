@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 
 extension CompanionClientError {
-    /// What a status other than 2xx means (protocol v1, "Endpoints" and "Gate").
+    /// Returns the error for a status other than 2xx (protocol v1, "Endpoints" and "Gate").
     ///
     /// - Parameters:
     ///   - answer: The JSON body, where there is one.
@@ -35,7 +35,7 @@ extension CompanionClientError {
         return error
     }
 
-    /// What a host of v2 means by its codes; nil for those whose status says enough.
+    /// Returns the meaning of a v2 host's error code; nil for codes whose status says enough.
     private static func meaning(of code: CompanionErrorCode, endpoint: CompanionEndpoint) -> (Code, String)? {
         switch code {
         case .sessionRequired, .sessionExpired:

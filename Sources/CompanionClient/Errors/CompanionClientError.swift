@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// A failed request to a host, or one that it refused.
 package struct CompanionClientError: Error, Sendable {
-    /// What kind of failure it is.
+    /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
@@ -73,7 +73,7 @@ package struct CompanionClientError: Error, Sendable {
         case answered
     }
 
-    /// Where in the program an error was made.
+    /// The place in the program at which an error was created.
     package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
         package let fileID: String
         package let line: Int
@@ -82,11 +82,11 @@ package struct CompanionClientError: Error, Sendable {
     }
 
     package var code: Code
-    /// What happened, for people. Holds no text of the host: that is in ``hostText``.
+    /// The message for people. Holds no text of the host: that is in ``hostText``.
     package var message: String
     /// Whether the message begins with the name of a host, which is shown as it is.
     package var beginsWithName = false
-    /// What the host said: the `error` of its JSON. It is the host's text: sanitise it before it reaches a terminal.
+    /// The host's own message: the `error` of its JSON. Sanitise it before it reaches a terminal.
     package var hostText: String?
     /// The stable name of the error where the host speaks v2.
     package var hostCode: CompanionErrorCode?
@@ -94,6 +94,7 @@ package struct CompanionClientError: Error, Sendable {
     package var triesLeft: Int?
     /// The versions of the protocol that the host speaks, where it refused ours.
     package var hostVersions: ClosedRange<Int>?
+    /// The status of the host's answer, if there was one.
     package var httpStatus: Int?
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?
@@ -105,6 +106,7 @@ package struct CompanionClientError: Error, Sendable {
     package var advice: String?
     /// Whether the request was looked for at the host and not found: it may be on its way still.
     package var mayStillArrive = false
+    /// The error of the library or system call that failed, if there is one.
     package var underlying: (any Error)?
     package let location: SourceLocation
 

@@ -30,7 +30,7 @@ extension CompanionEndpoint {
     /// The address as the system's resolver reads it, with its zone.
     var connectName: String { address.description }
 
-    /// What the connection is made to in place of the URL's host.
+    /// The address to connect to in place of the URL's host, by that host; empty for an address without a zone.
     ///
     /// A zone has no place in a URL of the HTTP library nor in a Host header (RFC 6874, section 1): the URL goes
     /// without, and the connection goes to the address with its zone, which the system's resolver reads.

@@ -20,8 +20,8 @@ extension HTTPClient.Configuration {
 }
 
 extension Logger {
-    /// What the HTTP library may log with. At `trace` it writes every part of an answer, and prompts, answers and
-    /// tokens are in them.
+    /// A logger that is safe for the HTTP library. At `trace`, the library logs every part of an answer, and with it
+    /// prompts, answers and tokens, so this logger is limited to `debug`.
     package var withoutBodies: Logger {
         var logger = self
         logger.logLevel = max(logLevel, .debug)

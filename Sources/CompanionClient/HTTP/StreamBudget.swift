@@ -1,8 +1,8 @@
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// What may still come of an answer, over all of its connections. A host that sends without an end is not read for ever,
-/// and cannot fill the memory.
+/// The amount that an answer may still send, over all of its connections. Without it, a host that sends without end
+/// would be read for ever and could fill the memory.
 final class StreamBudget: Sendable {
     private struct State {
         var bytes: Int

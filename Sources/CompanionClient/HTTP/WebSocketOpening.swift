@@ -71,9 +71,9 @@ struct WebSocketOpening: Sendable {
         fileprivate let channel: any Channel
         fileprivate let result: EventLoopFuture<Frames?>
 
-        /// What it becomes: nil where the host answers with something else than a WebSocket.
+        /// Waits for the WebSocket and returns its frames; nil if the host answers with something else.
         ///
-        /// - Throws: What NIO throws, also where the host has not answered within the time of a request.
+        /// - Throws: NIO's errors, also if the host has not answered within the time of a request.
         func frames() async throws -> Frames? {
             try await withTaskCancellationHandler {
                 try await result.get()

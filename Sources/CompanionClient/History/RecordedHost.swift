@@ -144,7 +144,7 @@ extension RecordedChats {
 }
 
 extension HistoryRecorder {
-    /// Where the last messages of a chat are that were read; nil if none was.
+    /// Returns the position of the last messages of a chat that were read; nil if none were.
     fileprivate func position(in chatID: String, count: Int) async -> HistoryPosition? {
         let found = await history.use(create: false) { store throws(HistoryError) in
             try await store.position(hostID: host.id, chatID: chatID, count: count)
@@ -244,7 +244,7 @@ struct RecordedEvents: EventReporting {
     }
 }
 
-/// What events say has changed and was not read yet, each once.
+/// The parts of a host that events report as changed and that were not read yet, each once.
 private struct ChangedParts: Sendable {
     enum Part: Hashable {
         case all, projects, chats(ByteText), messages(ByteText)

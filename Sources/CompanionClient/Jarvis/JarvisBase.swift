@@ -1,11 +1,11 @@
 package import CompanionWire
 
-/// Where a Jarvis daemon is spoken to: an address of this machine, its networks or its VPN, or the second base URL that
-/// a user has configured.
+/// The base URL of a Jarvis daemon: an address of this machine, its networks or its VPN, or the second base URL that a
+/// user has configured.
 package struct JarvisBase: Sendable, Hashable {
     /// The port of the daemon (jarvis).
     package static let defaultPort = 9000
-    /// What every path begins with.
+    /// The beginning of every path.
     static let prefix = "/api/v1"
 
     /// Nil for a second base URL that is named by host name.

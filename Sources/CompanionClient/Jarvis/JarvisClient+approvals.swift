@@ -32,7 +32,10 @@ extension JarvisClient {
         return JarvisPending(approvals: sorted, unreadable: list.dropped)
     }
 
-    /// Where a request stands; nil where the daemon has none with the id.
+    /// Returns the state of a request; nil if the daemon has none with the id.
+    ///
+    /// - Throws: ``CompanionClientError``: `badAnswer` if the daemon answers about another request, and as every
+    ///   request does.
     package func state(of id: JarvisApprovalID) async throws -> JarvisApprovalState? {
         do {
             let state = try await json(.GET, "/approval/status/\(id)", as: JarvisApprovalState.self)
@@ -46,6 +49,8 @@ extension JarvisClient {
     }
 
     /// Asks for an approval, as a program on the daemon's machine would.
+    ///
+    /// - Throws: ``CompanionClientError``.
     package func request(_ request: JarvisApprovalRequest) async throws -> JarvisReceipt {
         try await json(.POST, "/approval/request", request, as: JarvisReceipt.self)
     }

@@ -3,7 +3,7 @@ import Logging
 import NIOHTTP1
 
 extension ApprovalAnswer {
-    /// Where a daemon's request stands after the answer.
+    /// Returns the state that a request has at a daemon after this answer.
     ///
     /// - Throws: ``CompanionClientError`` for an answer that daemons do not accept; they insist on a reason for no.
     func jarvisStatus() throws -> JarvisApprovalStatus {
@@ -28,10 +28,11 @@ extension JarvisClient {
 
     /// Decides a request that nobody has decided, once.
     ///
-    /// Where the request stands is read first, for a daemon takes a second decision as gladly as the first one, and
-    /// read again afterwards: what it is then has won. Callers keep decisions of this machine from coming in between.
+    /// Reads the state of the request first, because a daemon accepts a second decision like the first one. Reads it
+    /// again afterwards: the decision that it shows then is the one that counts. Callers have to keep decisions of this
+    /// machine from coming in between.
     ///
-    /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
+    /// - Returns: The daemon's answer. Its `message` is nil if only the request's state is known.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
     package func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // All steps at one base URL, also where a watch changes it meanwhile.
@@ -72,7 +73,8 @@ extension JarvisClient {
 
     /// Reads which decision counts: someone else may have decided before this one or after it.
     ///
-    /// Where that cannot be read, or the daemon has the decided request no more, what it said of the decision counts.
+    /// If that cannot be read, or the daemon no longer has the decided request, the daemon's answer to the decision
+    /// counts.
     private func winner(
         _ receipt: JarvisReceipt,
         _ wanted: JarvisApprovalStatus,

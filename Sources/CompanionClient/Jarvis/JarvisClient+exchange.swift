@@ -114,7 +114,7 @@ extension JarvisClient {
         return body
     }
 
-    /// What a status other than 2xx means (jarvis, Errors).
+    /// Returns the error for a status other than 2xx (jarvis, Errors).
     private static func refusal(_ status: Int, reason: String?, isPage: Bool, at base: JarvisBase)
         -> CompanionClientError
     {

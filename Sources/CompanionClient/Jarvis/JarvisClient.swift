@@ -15,13 +15,13 @@ package struct JarvisClient: Sendable {
     package let configuration: CompanionClientConfiguration
     let local: JarvisBase
     let fallback: JarvisBase?
-    /// What the daemon, or what stands before it, wants to see with every request; nil where it wants nothing.
+    /// The token that the daemon, or a proxy in front of it, requires with every request; nil if none is required.
     let token: String?
     let http: HTTPClient
     let logger: Logger
     private let inUse: NIOLockedValueBox<JarvisBase>
 
-    /// Where the daemon is spoken to now.
+    /// The base URL that is in use now.
     package var base: JarvisBase { inUse.withLockedValue { $0 } }
 
     /// Whether that is the second base URL.

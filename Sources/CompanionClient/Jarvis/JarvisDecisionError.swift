@@ -1,5 +1,6 @@
 /// A request for approval was not decided as it was meant to be.
 package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
+    /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String { case alreadyDecided, gone, overruled, undecided }
 
@@ -21,7 +22,7 @@ package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
 
     package var code: Code
     package var id: JarvisApprovalID
-    /// Where the request stands, as far as that is known. The daemon's word: sanitise it.
+    /// The state of the request, if it is known. It is the daemon's word: sanitise it.
     package var status: JarvisApprovalStatus?
     /// For people.
     package var description: String

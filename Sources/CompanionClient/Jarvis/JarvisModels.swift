@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Where a request for approval stands. Daemons may have more words than these.
+/// The state of a request for approval. Daemons may use other words than these.
 package struct JarvisApprovalStatus: RawRepresentable, Codable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 
@@ -16,14 +16,15 @@ package struct JarvisApprovalStatus: RawRepresentable, Codable, Sendable, Hashab
 /// A request for approval that nobody has decided. All texts are the requester's: hostile until they are sanitised.
 package struct JarvisApproval: Codable, Sendable, Hashable, Identifiable {
     package var id: JarvisApprovalID
-    /// What the requester wants to do.
+    /// The action that the requester wants to take.
     package var action: String
-    /// Why.
+    /// The reason that the requester gives for it.
     package var reason: String
     package var requestedBy: String
     /// Nil where the daemon gives no time, or one that cannot be read.
     package var requestedAt: Date?
     package var status: JarvisApprovalStatus
+    /// More about the request, by name. Numbers and truth values become text.
     package var details: [String: String]
 
     /// Only the id has to be there; what else is missing is empty, and more keys may come.
@@ -41,9 +42,10 @@ package struct JarvisApproval: Codable, Sendable, Hashable, Identifiable {
     }
 }
 
-/// What the daemon says of one request, decided or not.
+/// The daemon's view of one request, decided or not.
 package struct JarvisApprovalState: Codable, Sendable, Hashable, Identifiable {
     package var id: JarvisApprovalID
+    /// The action that the requester wanted to take; empty if the daemon does not tell.
     package var action: String
     package var status: JarvisApprovalStatus
     package var requestedAt: Date?
@@ -69,8 +71,10 @@ package struct JarvisPending: Sendable, Hashable {
 
 /// The answer of `GET /health`.
 package struct JarvisHealth: Codable, Sendable, Hashable {
+    /// `healthy`, or another word if something is wrong.
     package var status: String
     package var version: String?
+    /// The daemon's time, as the daemon writes it.
     package var timestamp: String?
 
     package var isHealthy: Bool { status == "healthy" }
@@ -95,6 +99,7 @@ package struct JarvisApprovalRequest: Codable, Sendable, Hashable {
 package struct JarvisReceipt: Codable, Sendable, Hashable {
     package var id: JarvisApprovalID
     package var status: JarvisApprovalStatus
+    /// The daemon's text, if it sends one.
     package var message: String?
 }
 

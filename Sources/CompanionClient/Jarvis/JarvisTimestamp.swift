@@ -52,7 +52,7 @@ package enum JarvisTimestamp {
             return value
         }
 
-        /// What stands behind the point: one digit or more.
+        /// Reads the digits after the point as a fraction of a second; nil if there is no digit.
         mutating func fraction() -> Double? {
             guard let first = digit() else { return nil }
             var (value, unit) = (Double(first) / 10, 0.01)

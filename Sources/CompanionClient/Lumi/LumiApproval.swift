@@ -5,6 +5,7 @@ import CompanionWire
 /// Nothing but `ping` is sent before the host has said `pong`, and there is no way back to a new connection: every one
 /// of them is a question on the Mac's screen.
 package struct LumiApproval: Sendable, Hashable {
+    /// An event of the connection or of the user.
     package enum Event: Sendable, Hashable {
         /// The host answered the last ping.
         case answered(LumiAnswer)
@@ -18,6 +19,7 @@ package struct LumiApproval: Sendable, Hashable {
         case code(String?)
     }
 
+    /// The next action of the client.
     package enum Action: Sendable, Hashable {
         /// Send a ping; with digits on hosts that want some.
         case ping(code: String?)
@@ -30,6 +32,7 @@ package struct LumiApproval: Sendable, Hashable {
         case fail(Failure)
     }
 
+    /// The reason why the connection is not accepted.
     package enum Failure: Sendable, Hashable {
         /// The Mac's user said no.
         case rejected
@@ -60,8 +63,10 @@ package struct LumiApproval: Sendable, Hashable {
 
     package init() {}
 
+    /// Begins with a ping without digits.
     package mutating func start() -> Action { ping(code: nil) }
 
+    /// Handles an event and returns the next action.
     package mutating func handle(_ event: Event) -> Action {
         switch event {
         case .answered(let answer): handle(answer)

@@ -5,6 +5,7 @@ package struct LumiApprovalDelegate: Sendable {
     /// Gives the six digits that the Mac shows; nil where nobody can be asked.
     package var code: @Sendable (_ isRepeated: Bool) async throws -> String?
 
+    /// By default, tells the user nothing and gives no digits.
     package init(
         waiting: @escaping @Sendable (_ secondsLeft: Int) -> Void = { _ in },
         code: @escaping @Sendable (_ isRepeated: Bool) async throws -> String? = { _ in nil }
@@ -45,7 +46,8 @@ extension LumiClient {
         }
     }
 
-    /// What a ping leads to. Failures other than silence and the end of the connection are thrown.
+    /// Sends a ping and returns the result as an event. Throws failures other than silence and the end of the
+    /// connection.
     private func ping(deviceName: String, code: String?) async throws -> LumiApproval.Event {
         do {
             return .answered(try await exchange(.ping(deviceName: deviceName, code: code)))

@@ -4,6 +4,7 @@ extension LumiClient {
     /// Asks whether the host is there, and measures how long it takes.
     ///
     /// - Parameter deviceName: The name that the connection was accepted by: another would be a new question.
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` if the answer is not `pong`; as ``perform(_:)`` does.
     package func ping(deviceName: String) async throws -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
@@ -16,12 +17,16 @@ extension LumiClient {
     }
 
     /// How loud the Mac is, in percent; nil where its output has no volume of its own.
+    ///
+    /// - Throws: As ``perform(_:)`` does.
     package func volume() async throws -> Int? {
         let text = try await perform(.volume).result
         return Int(text.prefix { $0 != "%" && !$0.isWhitespace }).flatMap { (0...100).contains($0) ? $0 : nil }
     }
 
     /// Whether the Mac's output is muted; nil where the Mac does not know.
+    ///
+    /// - Throws: As ``perform(_:)`` does.
     package func isMuted() async throws -> Bool? {
         switch try await perform(.mute).result.lowercased() {
         case "true": true
@@ -31,6 +36,8 @@ extension LumiClient {
     }
 
     /// How bright the Mac's screen is, in percent; nil where the Mac does not know.
+    ///
+    /// - Throws: As ``perform(_:)`` does.
     package func brightness() async throws -> Int? {
         let words = try await perform(.brightness).result.split { $0.isWhitespace }
         guard let value = words.last.flatMap({ Double($0) }), (0...1).contains(value) else { return nil }
@@ -38,13 +45,17 @@ extension LumiClient {
     }
 
     /// The applications with a window, as the Mac lists them.
+    ///
+    /// - Throws: As ``perform(_:)`` does.
     package func runningApps() async throws -> [String] {
         try await perform(.runningApps).result.split(whereSeparator: \.isNewline).map { line in
             String(line.drop { $0.isWhitespace })
         }.filter { !$0.isEmpty }
     }
 
-    /// - Throws: ``CompanionClientError/Code/badAnswer`` where the host sends no picture.
+    /// Takes a picture of the Mac's screen.
+    ///
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` if the host sends no picture; as ``perform(_:)`` does.
     package func screenshot() async throws -> LumiScreenshot {
         let answer = try await perform(.screenshot)
         guard let bytes = answer.data, let type = PictureType(bytes) else {
@@ -53,7 +64,9 @@ extension LumiClient {
         return LumiScreenshot(type: type, bytes: bytes)
     }
 
-    /// What the Mac says of itself and its screen: lines `NAME: VALUE`.
+    /// Returns the Mac's information about itself and its screen, which it sends as lines `NAME: VALUE`.
+    ///
+    /// - Throws: As ``perform(_:)`` does.
     package func info() async throws -> [(name: String, value: String)] {
         let texts = [try await perform(.systemInfo).result, try await perform(.screenInfo).result]
         return texts.flatMap { $0.split(whereSeparator: \.isNewline) }.compactMap { line in

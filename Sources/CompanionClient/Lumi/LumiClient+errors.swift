@@ -24,7 +24,7 @@ extension CompanionClientError {
         }
     }
 
-    /// What a host says when it has not done a thing.
+    /// The error for a command that a host has not carried out.
     static func lumi(refusal answer: LumiAnswer, endpoint: CompanionEndpoint) -> CompanionClientError {
         let text = answer.error ?? answer.result
         if text.begins(with: "Unknown command") {

@@ -9,7 +9,7 @@ package actor LumiClient {
     package nonisolated let endpoint: CompanionEndpoint
     package nonisolated let configuration: LumiConfiguration
     nonisolated let clock: any Clock<Duration>
-    /// What kind of host it is; nil until the host has accepted the connection.
+    /// The host's generation; nil until the host has accepted the connection.
     package internal(set) var generation: LumiGeneration?
 
     let channel: any Channel

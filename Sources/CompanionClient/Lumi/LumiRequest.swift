@@ -11,6 +11,7 @@ package struct LumiRequest: Sendable, Hashable {
 
     /// The `commandType` of the wire.
     package let command: String
+    /// The parameters by their names. The wire has only strings (lumi, Command).
     package let parameters: [String: String]
     let pace: Pace
 

@@ -9,7 +9,7 @@ struct LumiCommand: Encodable, Sendable {
     var parameters: [String: String]
 }
 
-/// What a host answers to a command.
+/// A host's answer to a command.
 package struct LumiAnswer: Sendable, Hashable {
     /// Nil where the host's text is no UUID: such an answer belongs to nothing.
     package var id: UUID?

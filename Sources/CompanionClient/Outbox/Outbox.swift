@@ -3,6 +3,7 @@ package import FoundationEssentials
 
 /// A prompt that has not been sent yet.
 package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
+    /// How far the prompt got.
     package enum State: String, Codable, Sendable {
         case waiting
         /// Sending began but did not complete. The host may have received it, so it is not sent again automatically.
@@ -38,12 +39,13 @@ package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     /// The command as it was last sent.
     package var command: SentCommand?
 
-    /// What it takes of the outbox, in bytes.
+    /// The size of the prompt and its command in the outbox, in bytes.
     fileprivate var size: Int { prompt.utf8.count + (command?.body.utf8.count ?? 0) }
 }
 
 /// A signed command as it was sent, so that the same bytes can be sent again.
 package struct SentCommand: Codable, Sendable, Hashable {
+    /// The body of the request, byte for byte.
     package var body: String
     /// By the host's clock. After ``expiresAt`` no host executes it.
     package var issuedAt: Date
@@ -65,6 +67,7 @@ package struct Outbox: Codable, Sendable, Hashable {
         var madeAt: Date
     }
 
+    /// The version of the file's format.
     package var version = 1
     package private(set) var prompts: [WaitingPrompt] = []
     /// Chats that somebody may still know only by their `newChatID`.
@@ -80,6 +83,7 @@ package struct Outbox: Codable, Sendable, Hashable {
     /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
     package var next: WaitingPrompt? { prompts.first { $0.state == .waiting } }
 
+    /// Whether a prompt with this id is in the outbox and still has to be sent.
     package func isWaiting(_ id: String) -> Bool {
         prompts.contains { $0.id.isSame(as: id) && $0.state == .waiting }
     }

@@ -29,6 +29,10 @@ package struct OutboxStore: Sendable {
     /// Whether the file is not damaged, as far as it can be read.
     package var isWhole: Bool { file.isWhole }
 
+    /// Reads, changes and stores the prompts, while no other process does the same. Blocks until it is its turn.
+    ///
+    /// - Returns: The result of `change`.
+    /// - Throws: As ``load()`` does; errors of `change` and of writing.
     @discardableResult
     package func update<R>(_ change: (inout Outbox) throws -> R) throws -> R {
         try file.update(change)

@@ -4,6 +4,7 @@ package import FoundationEssentials
 package struct PromptJournal: Sendable {
     /// The prompt's id in the outbox.
     package let id: String
+    /// The id of the signed command that sends the prompt: that of an earlier attempt, or a new one.
     package let commandID: UUID
     /// The signed command of an earlier attempt, if there was one.
     package let sent: SentCommand?

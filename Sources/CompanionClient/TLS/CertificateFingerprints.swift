@@ -1,7 +1,7 @@
 import CompanionWire
 import Crypto
 
-/// What people know a certificate by: SHA-256 hashes.
+/// The SHA-256 hashes by which people may know a certificate: of its DER bytes, of its PEM file and of its public key.
 package struct CertificateFingerprints: Sendable {
     private let hashes: [[UInt8]]
 

@@ -75,7 +75,8 @@ struct OpenAIFormat: ProviderFormat {
         var stream: Bool
         var stream_options: StreamOptions?
         var temperature: Double?
-        /// What Qwen takes; OpenAI's newer models take `max_completion_tokens` alone.
+        /// The older name of the limit of tokens, which Qwen takes; OpenAI's newer models take only
+        /// `max_completion_tokens`.
         var max_tokens: Int?
         var max_completion_tokens: Int?
         var tools: [Tool]?

@@ -28,7 +28,8 @@ struct OpenAIToolCalls: Sendable {
         }
     }
 
-    /// Where a piece belongs. Some servers number no calls, or all of them 0, but give each an id of its own.
+    /// Returns the index of the call that a piece belongs to; `calls.endIndex` for a new one. Some servers number no
+    /// calls, or all of them 0, but give each an id of its own.
     private func place(of id: String, index: Int?) -> Int {
         let numbered = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
         guard let place = numbered else { return calls.endIndex }

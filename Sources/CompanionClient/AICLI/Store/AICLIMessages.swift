@@ -9,6 +9,7 @@ package struct AICLIMessages: Sendable {
     /// nil if the user wants no history.
     let recorder: HistoryRecorder?
 
+    /// Without a recorder, no message is kept.
     package init(_ store: AICLIStore, _ recorder: HistoryRecorder?) {
         (self.store, self.recorder) = (store, recorder)
     }

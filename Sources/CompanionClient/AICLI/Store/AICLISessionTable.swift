@@ -33,6 +33,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
     /// The most messages per session that are remembered as seen.
     static let longestMemory = 512
 
+    /// The version of the file's format.
     package var version = 1
     package private(set) var sessions: [AICLISession] = []
 
@@ -45,6 +46,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         case unknown
     }
 
+    /// Returns the session of a directory, whose path is compared byte by byte; nil if there is none.
     package func session(for directory: String) -> AICLISession? {
         sessions.first { $0.workingDirectory.isSame(as: directory) }
     }

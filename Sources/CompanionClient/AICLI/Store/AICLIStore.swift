@@ -4,9 +4,10 @@ import Glibc
 import Identity
 import LocalState
 
-/// What one AICLI server needs of this machine: sessions and waiting prompts. A folder of files that only their owner
-/// can read; each file is replaced as a whole. Messages are in ``AICLIMessages``, projects in the history.
+/// The sessions and waiting prompts of one AICLI server, in a folder of files that only their owner can read. Each file
+/// is replaced as a whole. Messages are in ``AICLIMessages``, projects in the history.
 package struct AICLIStore: Sendable {
+    /// The path of the server's folder, which may not exist yet.
     package let directory: String
 
     /// - Parameters:
@@ -18,23 +19,36 @@ package struct AICLIStore: Sendable {
         directory = "\(data)/aicli/\(name.isEmpty ? "host" : name)"
     }
 
+    /// Reads the sessions. The table is empty if none were stored.
+    ///
+    /// - Throws: `RecordFileError` if the file is damaged or of a later version; `PrivateFile.Failure` if it cannot be
+    ///   read or is refused.
     package func sessions() throws -> AICLISessionTable {
         try sessionFile.load()
     }
 
+    /// Reads, changes and stores the sessions, while no other process does the same. Blocks until it is its turn.
+    ///
+    /// - Returns: The result of `change`.
+    /// - Throws: As ``sessions()`` does; errors of `change` and of writing.
     @discardableResult
     package func updateSessions<R>(_ change: (inout AICLISessionTable) throws -> R) throws -> R {
         try sessionFile.update(change)
     }
 
+    /// The file of waiting prompts. It shares its lock with the sessions.
     package var outboxStore: OutboxStore {
         OutboxStore(path: "\(directory)/outbox.json", lock: lock)
     }
 
+    /// Reads the waiting prompts. The outbox is empty if none were stored.
+    ///
+    /// - Throws: As ``OutboxStore/load()`` does.
     package func outbox() throws -> Outbox {
         try outboxStore.load()
     }
 
+    /// Changes the waiting prompts, as ``OutboxStore/update(_:)`` does.
     @discardableResult
     package func updateOutbox<R>(_ change: (inout Outbox) throws -> R) throws -> R {
         try outboxStore.update(change)
@@ -91,7 +105,7 @@ extension CompanionProject {
 }
 
 extension FamilyFiles {
-    /// What ``AICLIStore`` keeps.
+    /// The files of ``AICLIStore``.
     package static let aicli = FamilyFiles(directory: "aicli") { data, host in
         AICLIStore(data: data, hostID: host).damagedFiles().map { Damage($0) }
     }

@@ -6,6 +6,7 @@ package import FoundationEssentials
 /// After a break, the connection is opened again and the session is subscribed to again. A prompt is sent only once: if
 /// its connection breaks, the answer is lost (aicli, "WebSocket"), but later messages of the session still arrive.
 package struct AICLITurn: Sendable {
+    /// The time limits and retries of a turn.
     package struct Configuration: Sendable {
         /// How long to wait for a connection. Default: 10 s.
         package var welcome = Duration.seconds(10)
@@ -39,6 +40,7 @@ package struct AICLITurn: Sendable {
         package init() {}
     }
 
+    /// A moment of the turn: the date, and the time since the turn began.
     package struct Moment: Sendable, Hashable {
         package var date: Date
         /// The time since the turn began.
@@ -50,6 +52,7 @@ package struct AICLITurn: Sendable {
         }
     }
 
+    /// An event for the turn to handle.
     package enum Input: Sendable {
         case begin
         /// The WebSocket is open; its first frame has not arrived.
@@ -64,10 +67,14 @@ package struct AICLITurn: Sendable {
         case permission(AICLIPermissionRequest, answer: String?)
     }
 
+    /// An action for the driver to perform.
     package enum Action: Sendable {
+        /// Open the connection with this number after a wait.
         case connect(Int, after: Duration)
         case send(AICLIRequest)
+        /// Ask the server whether the session with this id can be continued.
         case verify(String)
+        /// Report the timer with this number after the duration. It replaces the timer before it.
         case timer(Int, Duration)
         case ask(AICLIPermissionRequest)
         case output(TurnEvent)
@@ -161,6 +168,9 @@ package struct AICLITurn: Sendable {
         backoff = AICLIBackoff(tries: configuration.tries, random: configuration.random)
     }
 
+    /// Handles an event. Ignores events of earlier connections and timers, and all events after the end of the turn.
+    ///
+    /// - Returns: The actions to perform, in this order.
     package mutating func handle(_ input: Input, at moment: Moment) -> [Action] {
         guard phase != .ended else { return [] }
         switch input {

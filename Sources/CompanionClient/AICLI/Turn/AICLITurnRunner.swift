@@ -6,7 +6,7 @@ import History
 package struct AICLITurnRunner: Sendable {
     package let client: AICLIClient
     package let store: AICLIStore
-    /// Where the chat is stored.
+    /// The store of the chat. Default: one that keeps no messages.
     package var messages: AICLIMessages
     /// nil denies every question that the allowed tools do not cover.
     package var permissions: (@Sendable (Approval) async throws -> ApprovalAnswer)?

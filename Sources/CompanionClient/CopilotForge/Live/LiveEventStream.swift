@@ -2,6 +2,7 @@ package import CompanionWire
 
 /// The live events of a host of protocol v2: `GET /companion/live`.
 package struct LiveEventStream: Sendable {
+    /// An event, or a change of the connection.
     package enum Output: Sendable, Hashable {
         case event(LiveEvent)
         /// The connection broke and will be opened again after a pause. The text is for the user.

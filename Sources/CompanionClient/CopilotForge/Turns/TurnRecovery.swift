@@ -6,6 +6,7 @@ package import CompanionWire
 /// If the stream breaks, the turn continues at the host, which stores the answer. So the rest is read from the history,
 /// and the prompt is never sent again (protocol v1, "continue").
 package struct TurnRecovery: Sendable {
+    /// The time limits and waits.
     package struct Configuration: Sendable, Hashable {
         /// How long the host may not answer, or its history may not contain the prompt. Default: 150 s (hosts end a
         /// silent turn after 120 s). Counts from the break, and starts again each time the history has the prompt but
@@ -41,6 +42,7 @@ package struct TurnRecovery: Sendable {
         }
     }
 
+    /// An event of the stream, or the result of reading the history.
     package enum Input: Sendable {
         case event(TurnEvent)
         /// The stream ended normally.
@@ -53,6 +55,7 @@ package struct TurnRecovery: Sendable {
         case historyFailed(CompanionClientError, elapsed: Duration, hasRestarted: Bool = false)
     }
 
+    /// The next step of the caller.
     package enum Step: Sendable {
         /// Continue to read the stream.
         case read
@@ -83,6 +86,9 @@ package struct TurnRecovery: Sendable {
         self.wait = configuration.firstWait
     }
 
+    /// Handles an event.
+    ///
+    /// - Returns: The events to show now, and the next step.
     package mutating func handle(_ input: Input) -> (outputs: [TurnEvent], next: Step) {
         switch input {
         case .event(let event): (show(event), .read)

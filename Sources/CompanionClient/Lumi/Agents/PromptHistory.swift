@@ -1,7 +1,7 @@
 import CompanionWire
 import Providers
 
-/// What of a conversation goes along with a new prompt.
+/// The part of a conversation that is sent along with a new prompt.
 enum PromptHistory {
     /// The most earlier messages, and the most bytes of their text.
     static let (count, size) = (60, 512 << 10)

@@ -2,11 +2,14 @@ import CompanionWire
 
 /// A key, and those that are held with it, such as `command+shift+t`.
 package struct LumiKeys: Sendable, Hashable {
+    /// A key that is held while another one is pressed.
     package enum Modifier: String, Sendable, Hashable, CaseIterable {
         case command, shift, option, control
     }
 
+    /// A letter, a digit, `f1` to `f12` or a name such as `return`; in lower case.
     package let key: String
+    /// In the order in which they were written, each once.
     package let modifiers: [Modifier]
 
     /// Reads `KEY`, or modifiers and a key with `+` between them. `cmd`, `alt`, `ctrl` and `esc` are understood.

@@ -32,7 +32,7 @@ package struct LumiLevel: Sendable, Hashable {
 
 /// A place on the Mac's screen, or a distance, in points.
 package struct LumiPoint: Sendable, Hashable {
-    /// What a coordinate or a distance can be: more than any arrangement of screens.
+    /// The range of a coordinate or a distance, in points: more than any arrangement of screens needs.
     package static let range = -100_000...100_000
 
     package let x: Int

@@ -110,7 +110,7 @@ package struct LumiAppName: Sendable, Hashable {
 
 /// A value that must not reach a Lumi host: the Mac puts what it is sent into scripts (lumi, Guards). Nothing was sent.
 package struct LumiInputError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, and what would be right. For people.
+    /// The problem and what would be accepted, as text for people.
     package let message: String
 
     init(_ message: String) {

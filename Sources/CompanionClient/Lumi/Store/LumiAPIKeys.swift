@@ -22,6 +22,8 @@ package struct LumiAPIKeys: Decodable, Sendable, Hashable {
         }
     }
 
+    /// Returns the key of a provider; nil if there is none. If several names stand for the provider, the first one in
+    /// alphabetical order counts.
     package func key(of provider: Provider) -> String? {
         keys.sorted { $0.key < $1.key }.first { Provider(named: $0.key) == provider }?.value
     }

@@ -2,12 +2,14 @@ package import FoundationEssentials
 
 /// An agent that was set up on a Mac: a name over a model of a provider.
 package struct LumiAgent: Codable, Sendable, Hashable, Identifiable {
+    /// The model of an agent, and its settings.
     package struct Configuration: Codable, Sendable, Hashable {
         /// As the Mac calls it: `OpenAI`, `Anthropic`, `Gemini`, `Aliyun Qwen`, `Ollama`.
         package var provider: String
         package var model: String
         package var systemPrompt: String?
         package var temperature: Double?
+        /// The most tokens of an answer; nil for no limit of its own.
         package var maxTokens: Int?
         package var enabledTools: [String]
 

@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// Something that a Mac's agent does by itself.
 package struct LumiAutomation: Codable, Sendable, Hashable, Identifiable {
-    /// What sets it off. Its other members depend on its type.
+    /// The event that starts the automation. Only its type is read: its other members depend on that.
     package struct Trigger: Codable, Sendable, Hashable {
         package var type: String
 

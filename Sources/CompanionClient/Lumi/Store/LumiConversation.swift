@@ -52,6 +52,7 @@ package struct LumiMessage: Codable, Sendable, Hashable, Identifiable {
     /// Which agent wrote it.
     package var agentId: UUID?
     package var timestamp: Date?
+    /// Whether the answer was still being written when the Mac wrote the file.
     package var isStreaming: Bool
     /// A picture that belongs to it; its type shows by its first bytes.
     package var imageData: Data?

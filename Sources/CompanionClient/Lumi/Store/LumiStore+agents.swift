@@ -3,7 +3,7 @@ package import FoundationEssentials
 /// Agents that were made, changed or deleted here: apart from what was pulled, so that no pull undoes it, and nothing
 /// of it goes to the Mac.
 extension LumiStore {
-    /// Where an agent is from.
+    /// The origin of an agent.
     package enum AgentOrigin: String, Sendable, Codable {
         case pulled
         /// Pulled, and changed here: a copy counts in its place.
@@ -33,9 +33,10 @@ extension LumiStore {
         return list
     }
 
+    /// Returns the origin of an agent: `here` if it was not pulled. For many agents, use ``origins()``.
     package func origin(of id: UUID) throws(LumiStoreError) -> AgentOrigin { try origins()(id) }
 
-    /// Where the agents are from, for many of them.
+    /// Reads the files once, and returns a function that gives the origin of each agent by its id.
     package func origins() throws(LumiStoreError) -> (UUID) -> AgentOrigin {
         let pulled = Set(try loadPulledAgents()?.items.map(\.id) ?? [])
         let own = Set(try ownAgents()?.agents.map(\.id) ?? [])

@@ -17,6 +17,7 @@ extension LumiStore {
     /// As it is shown and typed: in lower case.
     package static func id(_ id: UUID) -> String { id.uuidString.lowercased() }
 
+    /// Returns a message as it is shown, with marks for a picture and for an answer that broke off.
     package static func message(_ message: LumiMessage) -> CompanionMessage {
         CompanionMessage(
             id: id(message.id),

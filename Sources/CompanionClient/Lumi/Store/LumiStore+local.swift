@@ -87,6 +87,7 @@ extension LumiStore {
         return stars?.agents ?? []
     }
 
+    /// Marks an agent, or removes its mark.
     package func star(_ id: UUID, _ isStarred: Bool) throws {
         try withLock {
             var stars = Stars(agents: try starred())
@@ -97,7 +98,7 @@ extension LumiStore {
 }
 
 extension FamilyFiles {
-    /// What ``LumiStore`` keeps.
+    /// The files of ``LumiStore``. Those that were pulled can be pulled again.
     package static let lumi = FamilyFiles(directory: "lumi") { data, host in
         let store = LumiStore(directory: "\(data)/lumi/\(host)")
         return store.damagedPulledFiles().map { Damage($0, canBePulledAgain: true) }

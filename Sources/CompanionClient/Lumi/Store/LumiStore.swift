@@ -1,8 +1,8 @@
 import FoundationEssentials
 import LocalState
 
-/// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made
-/// here. Conversations are here only until they are moved to the history: ``LumiConversations``.
+/// The data of one Lumi host: the files that were pulled from it, unchanged, and the data that was made on this
+/// machine. Conversations are here only until they are moved to the history: ``LumiConversations``.
 ///
 /// Everything is in one directory of the host's own: files 0600, directory 0700, each written so that a crash or a full
 /// disk leaves the old or the new one.
@@ -25,6 +25,7 @@ package struct LumiStore: Sendable {
         self.init(directory: "\(data)/lumi/\(hostID)")
     }
 
+    /// The path of a pulled file, which may not exist yet.
     package func path(of file: LumiSyncFile) -> String { "\(directory)/\(file.name)" }
 
     /// Puts a pulled file in the place of the last one.

@@ -1,5 +1,6 @@
 /// The data of a Lumi host could not be kept or read.
 package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
+    /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
             case malformed, tooLarge, damaged, newer, unusable, neverPulled
@@ -9,9 +10,9 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
 
         private init(_ value: Value) { self.value = value }
 
-        /// What came is not what the file should be; the one from before was kept.
+        /// The received file does not have the expected content; the previous one was kept.
         package static let malformed = Code(.malformed)
-        /// What came is larger than ``LumiStore/sizeLimit``; the one from before was kept.
+        /// The received file is larger than ``LumiStore/sizeLimit``; the previous one was kept.
         package static let tooLarge = Code(.tooLarge)
         /// A file on this machine does not hold what it should.
         package static let damaged = Code(.damaged)
@@ -26,7 +27,7 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened, for people. Holds nothing of a file's content.
+    /// The message for people. Holds nothing of a file's content.
     package let message: String
     /// The command or act that helps, if there is one.
     package let remedy: String?

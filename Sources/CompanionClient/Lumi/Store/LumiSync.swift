@@ -3,7 +3,7 @@ import LocalState
 
 /// Pulls a Lumi host's files, and keeps each as soon as it is there. Nothing is ever pushed.
 package struct LumiSync: Sendable {
-    /// What became of one file.
+    /// The result of pulling one file.
     package enum Outcome: Sendable, Hashable {
         /// It was kept, in place of the one from before.
         case stored(bytes: Int)
@@ -19,6 +19,7 @@ package struct LumiSync: Sendable {
         case notReached
     }
 
+    /// A file and the result of pulling it.
     package struct Item: Sendable, Hashable {
         package let file: LumiSyncFile
         package let outcome: Outcome

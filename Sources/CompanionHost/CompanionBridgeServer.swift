@@ -25,7 +25,6 @@ package final class CompanionBridgeServer: Service {
     private let database: HostDatabase
     private let certificate: HostCertificate
     private let connections: ConnectionGate
-    private let connectionsPerSocket: Int
     private let ports: NIOLockedValueBox<HostPorts?>
     /// The id, key and name by which devices know this host.
     package let identity: HostIdentity
@@ -64,13 +63,8 @@ package final class CompanionBridgeServer: Service {
             )
         }
         signal(SIGPIPE, SIG_IGN)
-        // Plain HTTP and HTTPS, of all interfaces or of each loopback address.
-        let sockets = configuration.lan ? 2 : 4
-        let files = (Self.allowManyFiles() - Self.ownFiles) / sockets
         var limits = configuration.connections
-        connectionsPerSocket = max(min(limits.perSocket, files), 1)
-        // No address fills a socket, also where the system allows few files.
-        limits.perAddress = max(min(limits.perAddress, files * 3 / 4), 1)
+        limits.total = max(min(limits.total, Self.allowManyFiles() - Self.ownFiles), 1)
         connections = ConnectionGate(limits: limits, clock: connectionClock, logger: logger)
         if configuration.adoptsOrphans { AgentProcesses.adoptOrphans() }
         self.configuration = configuration
@@ -309,7 +303,6 @@ package final class CompanionBridgeServer: Service {
             router: router,
             socket: socket,
             gate: connections,
-            perSocket: connectionsPerSocket,
             logger: logger
         )
         // What does not fit the audit is reported at once.

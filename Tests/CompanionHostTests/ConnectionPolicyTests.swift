@@ -4,7 +4,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("Limits of connections")
+@Suite("Who is connected, and who gives way")
 struct ConnectionPolicyTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
     private let first = IPAddress("10.0.0.1")!
@@ -12,48 +12,95 @@ struct ConnectionPolicyTests {
 
     private func time(_ seconds: Double) -> Date { start.addingTimeInterval(seconds) }
 
-    @Test("An address at its limit gets no more connections until one ends, and others get theirs")
+    /// Opens a connection that is idle.
+    private func open(_ id: UInt, _ address: IPAddress, _ policy: inout ConnectionPolicy, at seconds: Double) -> UInt? {
+        let (isOpen, instead) = policy.open(id, from: address, isSecure: false, now: time(seconds))
+        return isOpen ? instead : 0
+    }
+
+    @Test("At the total, the connection that has been idle for longest gives way, whoever comes")
+    func total() {
+        var policy = ConnectionPolicy(limits: ConnectionLimits(total: 3))
+        #expect(open(1, first, &policy, at: 0) == nil)
+        #expect(open(2, first, &policy, at: 1) == nil)
+        #expect(open(3, second, &policy, at: 2) == nil)
+        // The oldest has just asked something.
+        #expect(policy.enter(.answer, 1, now: time(3)) == nil)
+        #expect(policy.enter(.idle, 1, now: time(4)) == nil)
+        #expect(open(4, second, &policy, at: 5) == 2)
+        #expect(open(5, second, &policy, at: 6) == 3)
+        #expect(open(6, second, &policy, at: 7) == 1)
+        #expect(policy.count == 3)
+    }
+
+    @Test("Idle strangers give way first, then sending ones, then idle devices, then strangers that are answered")
+    func order() {
+        var policy = ConnectionPolicy(limits: ConnectionLimits(total: 7))
+        for id in UInt(1)...7 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
+        for id in UInt(1)...3 { policy.trust(id, true) }
+        _ = policy.enter(.answer, 1, now: time(10))
+        _ = policy.enter(.body, 2, now: time(10))
+        // 3: an idle device.
+        _ = policy.enter(.answer, 4, now: time(10))
+        _ = policy.enter(.body, 5, now: time(11))
+        _ = policy.enter(.head, 6, now: time(12))
+        // 7: an idle stranger.
+        var gone: [UInt] = []
+        for id in UInt(11)...15 {
+            guard let instead = open(id, second, &policy, at: Double(id)) else { continue }
+            gone.append(instead)
+            // Whoever came is a device that is being answered.
+            policy.trust(id, true)
+            _ = policy.enter(.answer, id, now: time(20))
+        }
+        #expect(gone == [7, 5, 6, 3, 4])
+        #expect(open(16, second, &policy, at: 30) == 0, "nobody gives way: it is refused")
+        #expect(policy.count == 7)
+    }
+
+    @Test("An address at its cap loses its own connections, and no others")
     func perAddress() {
-        var policy = ConnectionPolicy(limits: ConnectionLimits(perAddress: 3))
-        #expect(policy.open([1, 2, 3, 4], from: first, at: start) == [1, 2, 3])
-        #expect(policy.open([100], from: second, at: start) == [100])
+        var policy = ConnectionPolicy(limits: ConnectionLimits(total: 100, perAddress: 3))
+        #expect(open(100, second, &policy, at: 0) == nil)
+        for id in UInt(1)...3 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
+        for id in UInt(4)...9 { #expect(open(id, first, &policy, at: Double(id)) == id - 3) }
         #expect(policy.count == 4)
-        policy.close(2)
-        #expect(policy.open([5, 6], from: first, at: start) == [5])
+        for id in UInt(7)...9 { _ = policy.enter(.live, id, now: time(10)) }
+        #expect(open(10, first, &policy, at: 11) == 0)
+        #expect(open(101, second, &policy, at: 11) == nil)
+        // One that ends makes place.
+        policy.close(8)
+        #expect(open(10, first, &policy, at: 12) == nil)
     }
 
-    @Test("An address has so many handshakes that are not complete; beyond that the oldest gives way to a new one")
+    @Test("Of handshakes that are not complete, the oldest of the address gives way")
     func handshakes() {
-        var policy = ConnectionPolicy(limits: ConnectionLimits(perAddress: 4, handshakesPerAddress: 2))
-        #expect(policy.open([1], from: first, isSecure: true, at: time(0)) == [1])
-        #expect(policy.open([2], from: first, isSecure: true, at: time(1)) == [2])
-        let third = policy.open(3, from: first, isSecure: true, now: time(2))
-        #expect(third.isOpen && third.instead == 1 && policy.count == 2)
-        let elsewhere = policy.open(100, from: second, isSecure: true, now: time(2))
-        #expect(elsewhere.isOpen && elsewhere.instead == nil)
-        #expect(policy.enter(.idle, by: [2], at: time(3)) == [2])
-        let fourth = policy.open(4, from: first, isSecure: true, now: time(3))
-        #expect(fourth.isOpen && fourth.instead == nil, "one that is complete makes room")
-        #expect(policy.open([5, 6], from: first, at: time(4)) == [5], "plain HTTP has none")
-        let full = policy.open(7, from: first, isSecure: true, now: time(4))
-        #expect(full.isOpen && full.instead == 3, "in the place of another one")
-        #expect(policy.enter(.idle, by: [4, 7], at: time(5)) == [4, 7])
-        let last = policy.open(8, from: first, isSecure: true, now: time(5))
-        #expect(!last.isOpen && last.instead == nil)
+        var policy = ConnectionPolicy(limits: ConnectionLimits(handshakesPerAddress: 2))
+        for id in UInt(1)...3 {
+            let (isOpen, instead) = policy.open(id, from: first, isSecure: true, now: time(Double(id)))
+            #expect(isOpen && instead == nil)
+            _ = policy.enter(.idle, 1, now: time(2))
+        }
+        let (isOpen, instead) = policy.open(4, from: first, isSecure: true, now: time(4))
+        #expect(isOpen && instead == 2)
+        #expect(policy.open(5, from: second, isSecure: true, now: time(4)) == (true, nil))
+        // Plain ones are none.
+        #expect(open(6, first, &policy, at: 5) == nil)
     }
 
-    @Test("An address has so many bodies that are not whole; those of devices are let through")
+    @Test("Of bodies that are not whole, the oldest stranger's gives way, and a device's to devices only")
     func bodies() {
         var policy = ConnectionPolicy(limits: ConnectionLimits(bodiesPerAddress: 2))
-        #expect(policy.open([1, 2, 3, 4, 5, 6], from: first, at: start).count == 6)
-        policy.trust(4, true)
-        #expect(policy.enter(.body, by: [1, 2, 3], at: start) == [1, 2])
-        #expect(policy.count == 5, "the refused one is forgotten")
-        #expect(policy.enter(.body, by: [4], at: start) == [4])
-        #expect(policy.enter(.answer, by: [1], at: start) == [1])
-        #expect(policy.enter(.body, by: [5], at: start) == [], "the device's counts as well")
-        #expect(policy.enter(.answer, by: [2], at: start) == [2])
-        #expect(policy.enter(.body, by: [6], at: start) == [6])
+        for id in UInt(1)...6 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
+        policy.trust(1, true)
+        policy.trust(5, true)
+        policy.trust(6, true)
+        #expect(policy.enter(.body, 1, now: time(10)) == nil)
+        #expect(policy.enter(.body, 2, now: time(11)) == nil)
+        #expect(policy.enter(.body, 3, now: time(12)) == 2, "not the device's, though it is older")
+        #expect(policy.enter(.body, 5, now: time(13)) == 3)
+        #expect(policy.enter(.body, 4, now: time(14)) == 4, "a stranger does not push devices aside")
+        #expect(policy.enter(.body, 6, now: time(15)) == 1)
     }
 
     @Test(
@@ -76,8 +123,8 @@ struct ConnectionPolicyTests {
         _ = policy.open(3, from: first, isSecure: false, now: time(0))
         policy.trust(1, isTrusted)
         policy.trust(3, true)
-        _ = policy.enter(phase, by: 1, now: time(0))
-        _ = policy.enter(.answer, by: 3, now: time(0))
+        _ = policy.enter(phase, 1, now: time(0))
+        _ = policy.enter(.answer, 3, now: time(0))
         #expect(policy.takeOverdue(now: time(seconds - 0.01)).isEmpty)
         #expect(policy.takeOverdue(now: time(seconds)) == [.init(id: 1, phase: phase)])
         #expect(policy.takeOverdue(now: time(100_000)).isEmpty)
@@ -87,8 +134,8 @@ struct ConnectionPolicyTests {
     @Test("A byte now and then does not make a phase last longer")
     func dripping() {
         var policy = ConnectionPolicy(limits: ConnectionLimits(body: .seconds(30)))
-        _ = policy.open(1, from: first, isSecure: false, now: time(0))
-        for second in 0..<30 { _ = policy.enter(.body, by: 1, now: time(Double(second))) }
+        _ = open(1, first, &policy, at: 0)
+        for second in 0..<30 { _ = policy.enter(.body, 1, now: time(Double(second))) }
         #expect(policy.takeOverdue(now: time(30)).map(\.id) == [1])
     }
 
@@ -107,22 +154,5 @@ struct ConnectionPolicyTests {
         var lines = 0
         for peer in 0..<5000 where log.note("\(peer)", now: time(200)) != nil { lines += 1 }
         #expect(lines == PeerLogLimiter.peers + 1)
-    }
-}
-
-extension ConnectionPolicy {
-    /// - Returns: The connections that are let in.
-    fileprivate mutating func open(
-        _ ids: [ID],
-        from address: IPAddress,
-        isSecure: Bool = false,
-        at time: Date
-    ) -> [ID] {
-        ids.filter { open($0, from: address, isSecure: isSecure, now: time).isOpen }
-    }
-
-    /// - Returns: The connections that may go on.
-    fileprivate mutating func enter(_ phase: Phase, by ids: [ID], at time: Date) -> [ID] {
-        ids.filter { enter(phase, by: $0, now: time) }
     }
 }

@@ -32,8 +32,6 @@ struct HostListener: Sendable {
     let socket: LiveSocket
     /// Lets connections of all sockets in.
     let gate: ConnectionGate
-    /// Connections of one socket at a time. Each socket counts its own: one that waits is only woken by its own.
-    let perSocket: Int
     let logger: Logger
 
     /// Listens until shutdown.
@@ -207,11 +205,7 @@ struct HostListener: Sendable {
         let application = Application(
             responder: responder,
             server: try builder(kind, responder),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port),
-                backlog: Self.backlog,
-                availableConnectionsDelegate: MaximumAvailableConnections(perSocket, logger: quiet)
-            ),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { channel in
                 if let bound = channel.localAddress?.port { listening(bound) }
             },

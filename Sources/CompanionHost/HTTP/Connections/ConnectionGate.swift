@@ -4,12 +4,12 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Lets connections in and ends them by ``ConnectionPolicy``, and limits what strangers can write to the log.
+/// Lets connections in and ends them by ``ConnectionPolicy``, and bounds what the log says of strangers.
 final class ConnectionGate: Sendable {
     /// Why a connection is ended.
     enum Ending: Sendable, Hashable {
-        /// Its address has as many as it may have.
-        case tooMany
+        /// Another one needs its place.
+        case gaveWay
         /// It took too long with something.
         case tooSlow
     }
@@ -61,7 +61,7 @@ final class ConnectionGate: Sendable {
             return (isOpen, instead.flatMap { state.held.removeValue(forKey: $0) })
         }
         wake.yield()
-        if let instead { self.end(instead, .tooMany, "too many handshakes") }
+        if let instead { self.end(instead, .gaveWay, "too many connections") }
         guard isOpen else {
             note("too many connections", of: peer)
             return false
@@ -77,10 +77,10 @@ final class ConnectionGate: Sendable {
 
     func enter(_ phase: ConnectionPolicy.Phase, _ id: ConnectionPolicy.ID) {
         let now = clock.now()
-        let refused = state.withLockedValue { state in
-            state.policy.enter(phase, by: id, now: now) ? nil : state.held.removeValue(forKey: id)
+        let instead = state.withLockedValue { state in
+            state.policy.enter(phase, id, now: now).flatMap { state.held.removeValue(forKey: $0) }
         }
-        if let refused { end(refused, .tooMany, "too many slow requests") }
+        if let instead { end(instead, .gaveWay, "too many slow requests") }
     }
 
     /// Notes whether the last request of a connection has proven to come from a paired device.

@@ -1,10 +1,9 @@
 /// The limits of a host's connections. Each address is a peer: IPv4 within IPv6 counts as IPv4, and `::1` as
 /// `127.0.0.1`.
 package struct ConnectionLimits: Sendable, Hashable {
-    /// Connections of one socket at a time; beyond that the system keeps new ones waiting. Default: 2,048; fewer where
-    /// the system allows fewer files.
-    package var perSocket: Int
-    /// Connections of one address, of all sockets together. Default: 1,536.
+    /// Connections at a time, of all sockets together. Default: 2,048; fewer where the system allows fewer files.
+    package var total: Int
+    /// Connections of one address. Default: 1,536.
     package var perAddress: Int
     /// TLS handshakes of one address that are not complete. Default: 256.
     package var handshakesPerAddress: Int
@@ -20,7 +19,7 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var answer: Duration
 
     package init(
-        perSocket: Int = 2048,
+        total: Int = 2048,
         perAddress: Int = 1536,
         handshakesPerAddress: Int = 256,
         bodiesPerAddress: Int = 64,
@@ -29,7 +28,7 @@ package struct ConnectionLimits: Sendable, Hashable {
         body: Duration = .seconds(30),
         answer: Duration = .seconds(60)
     ) {
-        self.perSocket = perSocket
+        self.total = total
         self.perAddress = perAddress
         self.handshakesPerAddress = handshakesPerAddress
         self.bodiesPerAddress = bodiesPerAddress

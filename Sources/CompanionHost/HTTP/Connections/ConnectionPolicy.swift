@@ -1,8 +1,12 @@
 import CompanionWire
 import FoundationEssentials
 
-/// Limits of each address's connections, and deadlines of all. A value: events and times come in, and the connections
-/// that have to be ended go out.
+/// Who may be connected, for how long, and who gives way. A value: events and times come in, and whom to end goes out.
+///
+/// A new connection is let in as long as another may give way to it. Peers that have not proven to be a paired device
+/// give way first, the oldest first: idle connections, then those that are sending something, then those that are being
+/// answered. A paired device gives way only while it is idle. So a peer that holds connections open loses them to
+/// newcomers, also to those from its own address.
 struct ConnectionPolicy: Sendable {
     /// A connection, as its owner numbers it.
     typealias ID = UInt
@@ -33,11 +37,14 @@ struct ConnectionPolicy: Sendable {
         var phase: Phase
         var since: Date
         var isTrusted = false
+        /// Its place in the order of arrival.
+        var number: UInt64
     }
 
     let limits: ConnectionLimits
     private var connections: [ID: Connection] = [:]
     private var perAddress: [IPAddress: [Phase: Int]] = [:]
+    private var arrivals: UInt64 = 0
 
     init(limits: ConnectionLimits) {
         self.limits = limits
@@ -48,48 +55,45 @@ struct ConnectionPolicy: Sendable {
     /// A connection arrives.
     ///
     /// - Parameter isSecure: Whether it begins with a TLS handshake.
-    /// - Returns: Whether it is let in, and the connection that gives way to it: the oldest of its address's handshakes,
-    ///   if those are too many. That one is forgotten, and has to be ended. Strangers that begin handshakes all the time
-    ///   at a device's address would keep the device out otherwise.
-    mutating func open(
-        _ id: ID,
-        from address: IPAddress,
-        isSecure: Bool,
-        now: Date
-    ) -> (isOpen: Bool, instead: ID?) {
+    /// - Returns: Whether it is let in, and who gives way to it: that one is forgotten, and has to be ended.
+    mutating func open(_ id: ID, from address: IPAddress, isSecure: Bool, now: Date) -> (isOpen: Bool, instead: ID?) {
         var instead: ID?
         if isSecure, number(of: address, in: .handshake) >= limits.handshakesPerAddress {
-            instead = oldestHandshake(of: address)
-            if let instead { close(instead) }
+            instead = oldest { $0.phase == .handshake && $0.address == address ? 0 : nil }
+        } else if number(of: address) >= limits.perAddress {
+            instead = oldest { $0.address == address ? Self.rank($0) : nil }
+            guard instead != nil else { return (false, nil) }
+        } else if connections.count >= limits.total {
+            instead = oldest(Self.rank)
+            guard instead != nil else { return (false, nil) }
         }
-        guard number(of: address) < limits.perAddress else { return (false, instead) }
+        if let instead { close(instead) }
+        arrivals += 1
         let phase = isSecure ? Phase.handshake : .idle
-        connections[id] = Connection(address: address, phase: phase, since: now)
+        connections[id] = Connection(address: address, phase: phase, since: now, number: arrivals)
         perAddress[address, default: [:]][phase, default: 0] += 1
         return (true, instead)
     }
 
-    private func oldestHandshake(of address: IPAddress) -> ID? {
-        connections.filter { $0.value.phase == .handshake && $0.value.address == address }
-            .min { $0.value.since < $1.value.since }?.key
-    }
-
     /// A connection begins with something else.
     ///
-    /// - Returns: Whether it may; if not, it is forgotten, and has to be ended.
-    mutating func enter(_ phase: Phase, by id: ID, now: Date) -> Bool {
-        guard let connection = connections[id], connection.phase != phase else { return true }
+    /// - Returns: Who gives way, which may be itself: that one is forgotten, and has to be ended.
+    mutating func enter(_ phase: Phase, _ id: ID, now: Date) -> ID? {
+        guard let connection = connections[id], connection.phase != phase else { return nil }
         let address = connection.address
-        // Strangers at a paired device's address do not keep the device from sending.
-        if phase == .body, !connection.isTrusted, number(of: address, in: .body) >= limits.bodiesPerAddress {
-            close(id)
-            return false
+        var instead: ID?
+        if phase == .body, number(of: address, in: .body) >= limits.bodiesPerAddress {
+            instead = oldest { $0.phase == .body && $0.address == address ? ($0.isTrusted ? 1 : 0) : nil }
+            // Who has proven nothing does not push a device aside.
+            if let other = instead, connections[other]?.isTrusted == true, !connection.isTrusted { instead = id }
         }
+        if let instead { close(instead) }
+        guard instead != id else { return id }
         perAddress[address]?[connection.phase, default: 1] -= 1
         perAddress[address]?[phase, default: 0] += 1
         connections[id]?.phase = phase
         connections[id]?.since = now
-        return true
+        return instead
     }
 
     /// A request on a connection has proven to come from a paired device, or has failed to.
@@ -130,5 +134,30 @@ struct ConnectionPolicy: Sendable {
 
     private func number(of address: IPAddress, in phase: Phase) -> Int {
         perAddress[address]?[phase] ?? 0
+    }
+
+    /// The connection of the lowest rank that has been in its phase for longest; nil ranks give way to nobody.
+    private func oldest(_ rank: (Connection) -> Int?) -> ID? {
+        var best: (id: ID, rank: Int, since: Date, number: UInt64)?
+        for (id, connection) in connections {
+            guard let rank = rank(connection) else { continue }
+            if let best {
+                let isBefore = (rank, connection.since, connection.number) < (best.rank, best.since, best.number)
+                guard isBefore else { continue }
+            }
+            best = (id, rank, connection.since, connection.number)
+        }
+        return best?.id
+    }
+
+    /// How soon a connection gives way: the lowest first; nil for never.
+    private static func rank(_ connection: Connection) -> Int? {
+        switch (connection.phase, connection.isTrusted) {
+        case (.idle, false): 0
+        case (.handshake, _), (.head, false), (.body, false): 1
+        case (.idle, true): 2
+        case (.answer, false): 3
+        case (.head, true), (.body, true), (.answer, true), (.live, _): nil
+        }
     }
 }

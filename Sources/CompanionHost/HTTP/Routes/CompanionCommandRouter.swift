@@ -156,8 +156,7 @@ package struct CompanionCommandRouter: Sendable {
         return try await trusting(context) { try await gate.authenticate(request.bearerToken) }
     }
 
-    /// Notes at the connection whether the client has proven to be a paired device, which has more time and may send
-    /// more.
+    /// Notes at the connection whether the client has proven to be a paired device: others give way to it.
     private func trusting(
         _ context: HostRequestContext,
         _ authenticate: () async throws -> AuthenticatedDevice

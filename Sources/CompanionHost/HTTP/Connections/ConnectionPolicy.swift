@@ -1,7 +1,8 @@
 import CompanionWire
 import FoundationEssentials
 
-/// Who may be connected, for how long, and who gives way. A value: events and times come in, and whom to end goes out.
+/// Decides which connections are let in, for how long, and which give way. A value: events and times come in, and the
+/// connections that have to be ended go out.
 ///
 /// A new connection is let in as long as another may give way to it. Peers that have not proven to be a paired device
 /// give way first, the oldest first: idle connections, then those that are sending something, then those that are being

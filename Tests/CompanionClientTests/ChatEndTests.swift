@@ -52,7 +52,7 @@ import Testing
             }
             #expect(last.map(\.id) == (max(1000 - asked, 0)..<1000).map { "m-\($0)" })
             #expect(host.requests.count == pages)
-            #expect(host.requests.first?.target == "/companion/chats/c/messages?last=\(asked)&limit=200")
+            #expect(host.requests.first?.target == "/companion/chats/c/messages?last=\(max(asked, 50))&limit=200")
         }
     }
 

@@ -137,10 +137,21 @@ import Testing
             #expect(try await chats.lastMessages(chatID: "c", count: 5).map(\.id) == (995..<1000).map { "m\($0)" })
             host.messages.withLockedValue { $0.append("n0") }
             #expect(try await chats.lastMessages(chatID: "c", count: 2).map(\.id) == ["m999", "n0"])
-            #expect(host.asked.withLockedValue(\.self) == ["995", "999"])
-            #expect(try await store.unreadCount(hostID: Self.paired.id, chatID: "c") == 995)
+            #expect(host.asked.withLockedValue(\.self) == ["950", "951"])
+            #expect(try await store.unreadCount(hostID: Self.paired.id, chatID: "c") == 950)
             let known = StoredHost(store, hostID: Self.paired.id)
             #expect(try await known.lastMessages(chatID: "c", count: 3).map(\.id) == ["m998", "m999", "n0"])
+        }
+    }
+
+    @Test("Of a short chat all is kept, however few messages are wanted")
+    func fewOfFew() async throws {
+        try await withRecorded(knowsLast: true) { host, client, store, _ in
+            host.messages.withLockedValue { $0 = ["m0", "m1"] }
+            let chats = try #require(client.chats)
+            #expect(try await chats.lastMessages(chatID: "c", count: 1).map(\.id) == ["m1"])
+            let page = try await store.messages(hostID: Self.paired.id, chatID: "c", cursor: 0, limit: 10)
+            #expect(page?.value.messages.elements.map(\.id) == ["m0", "m1"])
         }
     }
 

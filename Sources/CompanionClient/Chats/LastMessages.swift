@@ -52,7 +52,9 @@ extension ChatBrowsing {
         guard count > 0 else { return [] }
         var pages = MessagePages()
         var last = LastMessages(capacity: count)
-        if let first = try await pages.fetchLast(count, from: self, chatID: chatID) {
+        // More than are wanted: what a turn has left is kept with its place then, and a page costs about the same.
+        let asked = max(count, MessagePages.shortestEnd)
+        if let first = try await pages.fetchLast(asked, from: self, chatID: chatID) {
             last.append(first.messages)
             while let page = try await pages.fetch(from: self, chatID: chatID) { last.append(page.messages) }
             let found = last.elements

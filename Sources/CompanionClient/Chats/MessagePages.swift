@@ -9,6 +9,8 @@ struct MessagePages: Sendable {
     static let window = 4096
     /// The most messages that hosts return per page.
     static let pageSize = 200
+    /// The fewest messages that are asked for from the end of a chat.
+    static let shortestEnd = 50
 
     /// The number of pages after which a reduced limit grows again.
     static let pagesUntilGrowth = 4

@@ -61,7 +61,8 @@ struct MessagesCommand: AsyncParsableCommand {
             }
             if count == 0 { session.output.say("The chat is empty.") }
             if let unread = try await session.stored?.unreadCount(chatID: chat.id), unread > 0 {
-                session.output.say("\(unread) more messages of the chat were never read on this machine.")
+                let messages = unread == 1 ? "1 message was" : "\(unread) messages were"
+                session.output.say("\(messages) never read on this machine: the chat has more than this.")
             }
         }
     }

@@ -108,7 +108,43 @@ extension GitSnapshots {
         guard listed.isSuccess, !listed.isCut else {
             throw GitError(.unreadable, "Git cannot list the earlier files: \(listed.error)")
         }
-        return listed.output.split(separator: 0).flatMap { Array("? ".utf8) + $0 + [0] }
+        let paths = listed.output.split(separator: 0).map { GitPath($0) }
+        let replaced = try await committedDirectories(of: repository, among: paths)
+        return paths.filter { !replaced.contains($0) }.flatMap { Array("? ".utf8) + $0.bytes + [0] }
+    }
+
+    /// The paths that are directories now, and have files of the commit in them. As another repository, each would take the
+    /// place of those files.
+    private func committedDirectories(
+        of repository: GitRepository,
+        among paths: [GitPath]
+    ) async throws -> Set<GitPath> {
+        let hasDirectory = try await BlockingCall.run {
+            let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
+            defer { close(root) }
+            return paths.contains { path in
+                let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
+                return FileStatus(nameBytes: name, in: root)?.kind == .directory
+            }
+        }
+        guard hasDirectory else { return [] }
+        let listed = try await git(
+            ["--literal-pathspecs", "ls-files", "-z", "--cached", "--"],
+            repository,
+            paths: repository.pathspecs,
+            index: home(of: repository) + "/index",
+            limit: 256 << 20
+        )
+        guard listed.isSuccess, !listed.isCut else {
+            throw GitError(.unreadable, "Git cannot list the commit's files: \(listed.error)")
+        }
+        var directories: Set<GitPath> = []
+        for file in listed.output.split(separator: 0) {
+            var directory = GitPath(file).directory
+            while let next = directory, directories.insert(next).inserted { directory = next.directory }
+        }
+        return directories
     }
 
     /// The files below the folder that are not in a snapshot because git ignores them, and would not by the

@@ -185,6 +185,22 @@ struct ChangesHostTests {
         }
     }
 
+    @Test("A directory that the agent commits in place of a file or repository is shown by its files")
+    func committedDirectory() async throws {
+        try await TestRepository.with { repository in
+            try await repository.shell("echo 1 >lib; git init -q v; echo 1 >v/a")
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                let commit = "git -c user.name=a -c user.email=a@example.org commit -qm x"
+                let (chat, turn) = try await device.startTurn(
+                    "rm -r lib v/.git; mkdir lib; echo e >lib/evil; echo e >v/evil; git add lib v; \(commit)"
+                )
+                _ = try await device.events(chat: chat, turn: turn)
+                let paths = try await device.changes(chat).files.elements.map(\.path)
+                #expect(paths.contains("lib/evil") && paths.contains("v/evil"), "\(paths)")
+            }
+        }
+    }
+
     @Test("Files that the agent hides with the owner's list of files to ignore are named")
     func hidden() async throws {
         try await TestRepository.with { repository in

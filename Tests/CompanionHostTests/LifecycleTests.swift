@@ -71,7 +71,9 @@ struct LifecycleTests {
         try await withHost { host in
             let error = await #expect(throws: CompanionHostError.self) {
                 try await withHost {
-                    if isTLS { $0.tlsPort = host.port } else { $0.port = host.port }
+                    // The port above the taken one may be taken as well.
+                    $0.port = isTLS ? 0 : host.port
+                    $0.tlsPort = isTLS ? host.port : 0
                 } _: { _ in
                 }
             }

@@ -41,7 +41,7 @@ import Testing
                 }
                 #expect(status == 0)
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
-                await watch.events.ended()
+                try await watch.events.ended()
             }
             #expect(result.status == 9)
         }

@@ -33,7 +33,7 @@ import Testing
 
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
                 _ = try await events.first("revoked") { $0["deviceId"] != guest["deviceId"] }
-                await watch.events.ended()
+                try await watch.events.ended()
             }
             #expect(result.status == 9, "\(result)")
             let code = try result.errorCode
@@ -72,7 +72,7 @@ import Testing
                 #expect(first["permissions"] == .list(CompanionPermission.all.map { .text($0.rawValue) }))
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
                 _ = try await events.first("revoked")
-                await watch.events.ended()
+                try await watch.events.ended()
             }
             #expect(result.status == 9, "\(result)")
             let code = try result.errorCode
@@ -90,7 +90,7 @@ import Testing
                 let watching = try await user.follow(["watch", "--json"]) { watch in
                     _ = try await watch.events.first("hello")
                     try server.interrupt()
-                    await server.events.ended()
+                    try await server.events.ended()
                     _ = try await watch.events.first("interrupted")
                     try watch.interrupt()
                 }

@@ -100,6 +100,8 @@ import Testing
                 #expect(try await host.shell("cat '\(begun)'").out == "begun\n")
             }
             try await withRunningHost(host, arguments) { events in
+                // A search ends before a busy machine has told of its host.
+                _ = try await events.first("advertised")
                 async let sent = user.spawn(["send", "--new", "ask", "--json"], environment: Self.here)
                 let id = try await Self.question(events)
                 #expect(try await host.shell("echo '\(id)' >'\(go)'").status == 0)

@@ -129,13 +129,24 @@ actor HostEvents {
             if let found = events[next...].firstIndex(where: condition) { return events[found] }
             next = events.count
             guard !hasEnded else { throw Missing(name: what, seen: events.compactMap(Self.name)) }
-            await withCheckedContinuation { waiting.append($0) }
+            try await nextLine()
         }
     }
 
     /// Waits for the end of the output.
-    func ended() async {
-        while !hasEnded { await withCheckedContinuation { waiting.append($0) } }
+    func ended() async throws {
+        while !hasEnded { try await nextLine() }
+    }
+
+    /// Waits for a line, the end of the output, or the end of the test's time.
+    private func nextLine() async throws {
+        try Task.checkCancellation()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting.append($0) }
+        } onCancel: {
+            Task { await wake() }
+        }
+        try Task.checkCancellation()
     }
 
     /// Hosts call it `event`, live feeds `type`.

@@ -113,6 +113,16 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "CompanionApp",
+        dependencies: [
+            "CompanionClient", "CompanionWire", "Desktop", "Discovery", "History", "Identity", "LocalState",
+            "PairingAgent", "Providers",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionHost",
         dependencies: [
             "CLinux", "CompanionWire", "Identity", "LocalState", "Providers",
@@ -153,8 +163,9 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery", "Doctor", "History",
-            "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers", "QRCodec",
+            "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
+            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
+            "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -308,9 +319,9 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "PNGFiles", "QRCodec", "TerminalScreen",
+            "pairtool", "CompanionApp", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
+            "DBus", "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent",
+            "Providers", "PNGFiles", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

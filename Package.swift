@@ -116,7 +116,7 @@ let modules: [Target] = [
         name: "CompanionApp",
         dependencies: [
             "CompanionClient", "CompanionWire", "Desktop", "Discovery", "History", "Identity", "LocalState",
-            "PairingAgent", "Providers",
+            "PairingAgent", "Providers", "QRCodec",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],

@@ -3,8 +3,15 @@ package struct CompanionHostError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case invalidProject, databaseUnavailable, databaseDamaged, databaseInUse, agentNotFound, portInUse
-            case cannotListen, keyUnusable, notStored
+            case invalidProject = "invalid_project"
+            case databaseUnavailable = "database_unavailable"
+            case databaseDamaged = "database_damaged"
+            case databaseInUse = "database_in_use"
+            case agentNotFound = "agent_not_found"
+            case portInUse = "port_in_use"
+            case cannotListen = "cannot_listen"
+            case keyUnusable = "key_unusable"
+            case notStored = "not_stored"
         }
 
         private let value: Value
@@ -32,7 +39,7 @@ package struct CompanionHostError: Error, Sendable {
         /// The host's key or its TLS certificate is damaged, open to others, or could not be made.
         package static let keyUnusable = Code(.keyUnusable)
 
-        /// The code as a word, such as `portInUse`.
+        /// The code as a word of JSON, such as `port_in_use`.
         package var description: String { value.rawValue }
     }
 

@@ -3,8 +3,17 @@ package struct DiscoveryError: Error, Sendable {
     /// The kinds of failure. New ones may be added, so a `switch` needs a `default`.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case engineUnavailable, engineLost, engineReplaced, invalidType, invalidInterface, invalidAdvertisement
-            case nameCollision, publishFailed, browseFailed, resolveFailed, domainUnsupported
+            case engineUnavailable = "engine_unavailable"
+            case engineLost = "engine_lost"
+            case engineReplaced = "engine_replaced"
+            case invalidType = "invalid_type"
+            case invalidInterface = "invalid_interface"
+            case invalidAdvertisement = "invalid_advertisement"
+            case nameCollision = "name_collision"
+            case publishFailed = "publish_failed"
+            case browseFailed = "browse_failed"
+            case resolveFailed = "resolve_failed"
+            case domainUnsupported = "domain_unsupported"
         }
 
         private let value: Value

@@ -3,10 +3,22 @@ package struct ProviderError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case unknownProvider, noAgent, keyMissing, keyUnusable, unreachable, timedOut, redirected
-            case keyRefused, forbidden, notFound, badRequest, rateLimited, overloaded, server, badAnswer, tooLarge
-            case blocked, noAnswer, streamInterrupted, image, contextOverflow
-            case refusedURL = "refusedUrl"
+            case unreachable, redirected, forbidden, overloaded, server, blocked, image
+            case unknownProvider = "unknown_provider"
+            case noAgent = "no_agent"
+            case keyMissing = "key_missing"
+            case keyUnusable = "key_unusable"
+            case timedOut = "timed_out"
+            case keyRefused = "key_refused"
+            case notFound = "not_found"
+            case badRequest = "bad_request"
+            case rateLimited = "rate_limited"
+            case badAnswer = "bad_answer"
+            case tooLarge = "too_large"
+            case noAnswer = "no_answer"
+            case streamInterrupted = "stream_interrupted"
+            case contextOverflow = "context_overflow"
+            case refusedURL = "refused_url"
         }
 
         private let value: Value

@@ -34,24 +34,21 @@ extension QRCodecError {
     /// The kinds of failure. Compare with `==`, more may come.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
-            case empty
-            case unsupportedFormat
-            case truncated
-            case corrupt
-            case tooLarge
-            case decoderFailed
-            case missingLibrary
-            case encoderFailed
-            case payloadTooLong
-            case windowTooSmall
-            case io
-            case fileNotFound
-            case fileDenied
-            case cameraNotFound
-            case cameraBusy
-            case cameraDenied
-            case notACamera
-            case cameraFailed
+            case empty, truncated, corrupt, io
+            case unsupportedFormat = "unsupported_format"
+            case tooLarge = "too_large"
+            case decoderFailed = "decoder_failed"
+            case missingLibrary = "missing_library"
+            case encoderFailed = "encoder_failed"
+            case payloadTooLong = "payload_too_long"
+            case windowTooSmall = "window_too_small"
+            case fileNotFound = "file_not_found"
+            case fileDenied = "file_denied"
+            case cameraNotFound = "camera_not_found"
+            case cameraBusy = "camera_busy"
+            case cameraDenied = "camera_denied"
+            case notACamera = "not_a_camera"
+            case cameraFailed = "camera_failed"
         }
 
         private let kind: Kind

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 
 /// Parses a command line, runs the command and reports how it ended.
@@ -46,7 +47,7 @@ enum CommandRunner {
             return .done
         case .validationFailure:
             let help = (["pairtool"] + words.helpPath + ["--help"]).joined(separator: " ")
-            output.report(CommandError(.usage, "usage", UsageError.sentence(of: error), next: help))
+            output.report(AppError(.usage, "usage", UsageError.sentence(of: error), next: help))
             return .usage
         default:
             return nil

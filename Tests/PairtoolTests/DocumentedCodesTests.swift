@@ -1,3 +1,4 @@
+import CompanionApp
 import FoundationEssentials
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
     /// Dotted words of the command line that are no codes: labels of queues, and a sound.
     private static func isLabel(_ word: String) -> Bool { word.hasPrefix("pairtool.") || word == "im.received" }
 
-    /// What `CommandError` gives another code than the library does.
+    /// Words of the library to which its conversion to `AppError` gives other codes.
     private static let renamed: Set<String> = [
         "image.camera_busy", "image.camera_denied", "image.camera_failed", "image.camera_not_found",
         "image.not_a_camera", "image.file_not_found", "image.file_denied", "image.io", "image.payload_too_long",
@@ -26,14 +27,15 @@ import Testing
         for family in ["host", "pairing", "scan", "discovery"] {
             #expect(codes.contains { $0.hasPrefix(family + ".") }, "\(family)")
         }
-        let given = try Self.given(by: "Sources")
+        let given = try Self.given(by: [])
         for code in codes.sorted() { #expect(given.contains(code), "\(code)") }
     }
 
     @Test("Every code that a command can give is in docs/json.md")
     func complete() throws {
         let quoted = try Self.quoted()
-        let given = try Self.given(by: "Sources/pairtool").filter { !Self.isLabel($0) }.subtracting(Self.renamed)
+        let given = try Self.given(by: ["pairtool", "CompanionApp", "PairingAgent"])
+            .filter { !Self.isLabel($0) }.subtracting(Self.renamed)
         for code in [
             "host.not_running", "pairing.rate_limited", "chat.unknown", "image.corrupt", "provider.refused_url",
         ] {
@@ -47,25 +49,35 @@ import Testing
         return Set(text.matches(of: /[`"]([a-z]+\.[A-Za-z_]+)[`"]/).map { String($0.output.1) })
     }
 
-    /// The dotted words of a folder's sources, what `CommandError` makes of codes of other errors, and of the names of
+    /// The dotted words in the sources of modules, those that are made of the codes of other errors, and of the names of
     /// things that are looked for.
-    private static func given(by folder: String) throws -> Set<String> {
+    ///
+    /// - Parameter modules: Their names; none for all.
+    private static func given(by modules: Set<String>) throws -> Set<String> {
         let sources = try sources()
         var words: Set<String> = []
         var kinds: Set<String> = []
         var ends: Set<String> = []
-        for (file, text) in sources where "Sources/\(file)".hasPrefix(folder) {
+        for (file, text) in sources
+        where modules.isEmpty || file.split(separator: "/").first.map({ modules.contains(String($0)) }) == true {
             words.formUnion(text.matches(of: /"([a-z]+\.[a-z_]+)"/).map { String($0.output.1) })
             kinds.formUnion(text.matches(of: /kind: "([a-z]+)"/).map { String($0.output.1) })
             ends.formUnion(text.matches(of: /"\\\(kind\)\.([a-z_]+)"/).map { String($0.output.1) })
             // The type of an error, and behind it the family that its codes get.
             var type: Substring?
-            for match in text.matches(of: /error(?:: | as )(\w+)|"([a-z]+)\.\\\(error\.code\)"/) {
-                if let name = match.output.1 { type = name }
-                guard let family = match.output.2, let type else { continue }
-                let names = sources.first { $0.key.hasSuffix("/\(type).swift") }?.value
-                    .matches(of: /static let ([a-zA-Z]+) = Code\(/).map { $0.output.1 }
-                for name in names ?? [] { words.insert(CommandError(.failed, "\(family).\(name)", "").code) }
+            for match in text.matches(
+                of: /error(?:: | as )(\w+)|extension (\w+): DescribedError|"([a-z]+)\.\\\((?:error\.)?code\)"/
+            ) {
+                if let name = match.output.1 ?? match.output.2 { type = name }
+                guard let family = match.output.3, let type else { continue }
+                let declaration = sources.first { $0.key.hasSuffix("/\(type).swift") }?.value ?? ""
+                let literals = Dictionary(
+                    declaration.matches(of: /case (\w+) = "([a-z_]+)"/).map { ($0.output.1, $0.output.2) },
+                    uniquingKeysWith: { first, _ in first }
+                )
+                for name in declaration.matches(of: /static let (\w+) = Code\(/).map(\.output.1) {
+                    words.insert("\(family).\(literals[name] ?? name)")
+                }
             }
         }
         for kind in kinds { words.formUnion(ends.map { "\(kind).\($0)" }) }

@@ -1,3 +1,4 @@
+import CompanionApp
 import FoundationEssentials
 import Glibc
 import Identity
@@ -195,7 +196,7 @@ import Testing
         try await Sandbox.with { user in
             let path = try user.file("kept.png", Array("kept".utf8))
             try #require(chmod(path, 0o444) == 0 && chmod(user.directory, 0o777) == 0)
-            #expect(throws: CommandError.self) {
+            #expect(throws: AppError.self) {
                 try asOrdinaryUser {
                     _ = try Array("new".utf8).withUnsafeBytes { try OutputFile.write($0, to: path) }
                 }
@@ -274,15 +275,15 @@ import Testing
         try await Sandbox.with { user in
             let path = try user.file("secret", Array("kept".utf8))
             try #require(chmod(path, 0) == 0)
-            let error = #expect(throws: CommandError.self) {
+            let error = #expect(throws: AppError.self) {
                 try asOrdinaryUser { _ = try InputFile.read(path, limit: 100) }
             }
-            #expect(error?.code == "file.denied" && error?.status == .permissionDenied)
+            #expect(error?.code == "file.denied" && error?.kind == .permissionDenied)
             let frames = #expect(throws: QRCodecError.self) {
                 try asOrdinaryUser { _ = try DescriptorFrames(path: path) }
             }
-            let described = frames.map { CommandError(describing: $0) }
-            #expect(described?.code == "file.denied" && described?.status == .permissionDenied)
+            let described = frames.map { AppError(describing: $0) }
+            #expect(described?.code == "file.denied" && described?.kind == .permissionDenied)
             let directory = await user.run("scan", user.directory, "--json")
             #expect(directory.status == 1 && directory.failed(with: "file.unreadable"), "\(directory)")
         }

@@ -6,9 +6,22 @@ package struct CompanionClientError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
-            case badRequest, notFound, tooLarge, badAnswer, streamInterrupted, hostError, unsupportedVersion, server
-            case pinMismatch, sessionExpired, revoked, superseded, busy, alreadyDecided
+            case unreachable, redirected, forbidden, server, revoked, superseded, busy
+            case refusedAddress = "refused_address"
+            case timedOut = "timed_out"
+            case notACompanion = "not_a_companion"
+            case notPaired = "not_paired"
+            case hostSignedOut = "host_signed_out"
+            case badRequest = "bad_request"
+            case notFound = "not_found"
+            case tooLarge = "too_large"
+            case badAnswer = "bad_answer"
+            case streamInterrupted = "stream_interrupted"
+            case hostError = "host_error"
+            case unsupportedVersion = "unsupported_version"
+            case pinMismatch = "pin_mismatch"
+            case sessionExpired = "session_expired"
+            case alreadyDecided = "already_decided"
         }
 
         private let value: Value

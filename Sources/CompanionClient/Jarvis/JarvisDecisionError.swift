@@ -2,7 +2,10 @@
 package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String { case alreadyDecided, gone, overruled, undecided }
+        private enum Value: String {
+            case gone, overruled, undecided
+            case alreadyDecided = "already_decided"
+        }
 
         private let value: Value
 

@@ -5,7 +5,11 @@ package struct AdminError: Error, Sendable, CustomStringConvertible {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case anotherHost, unusable, notRunning, notAllowed, badAnswer, refused
+            case unusable, refused
+            case anotherHost = "another_host"
+            case notRunning = "not_running"
+            case notAllowed = "not_allowed"
+            case badAnswer = "bad_answer"
         }
 
         private let value: Value
@@ -27,7 +31,7 @@ package struct AdminError: Error, Sendable, CustomStringConvertible {
         /// The host did not do it; ``AdminError/reason`` says why.
         package static let refused = Code(.refused)
 
-        /// The code as a word, such as `notRunning`.
+        /// The code as a word of JSON, such as `not_running`.
         package var description: String { value.rawValue }
     }
 

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -73,7 +74,7 @@ struct AICLIFamily: Family {
             pairing.token == nil && !pairing.output.context.canAsk && !pairing.consent.isGiven
             && pairing.consent.required == nil && pairing.pin == nil
         if isUnanswered {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "pairing.no_code",
                 "no token for \(pairing.target.name) was given, and there is no terminal to ask for one",

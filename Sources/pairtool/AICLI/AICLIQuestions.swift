@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import PairingAgent
@@ -13,7 +14,7 @@ struct AICLIQuestions: Sendable {
 
     /// Asks whether the server's TLS key is the shown one.
     ///
-    /// - Throws: ``CommandError`` with exit code 13 if it is not, or if there is nobody to ask.
+    /// - Throws: ``AppError`` with exit code 13 if it is not, or if there is nobody to ask.
     func confirm(_ shown: CertificateFingerprints) async throws {
         output.say(
             """
@@ -23,7 +24,7 @@ struct AICLIQuestions: Sendable {
             """
         )
         guard context.canAsk else {
-            throw CommandError(
+            throw AppError(
                 .legacyRefused,
                 "pairing.pin_unknown",
                 "\(name) was not paired, because its key was not confirmed; nothing was sent",
@@ -31,16 +32,16 @@ struct AICLIQuestions: Sendable {
             )
         }
         guard try await Question(context: context).confirm("Does the host show the same key?") else {
-            throw CommandError(.legacyRefused, "pairing.pin_refused", "not paired; nothing was sent")
+            throw AppError(.legacyRefused, "pairing.pin_refused", "not paired; nothing was sent")
         }
     }
 
     /// Asks for the server's token.
     ///
-    /// - Throws: ``CommandError`` if none is typed, or if there is nobody to ask.
+    /// - Throws: ``AppError`` if none is typed, or if there is nobody to ask.
     func token(isRepeated: Bool) async throws -> String {
         guard context.canAsk else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "pairing.no_code",
                 "\(hostName) needs a token, and there is no terminal to ask for one",
@@ -50,7 +51,7 @@ struct AICLIQuestions: Sendable {
         if isRepeated { output.say("Wrong token. Try again.") }
         let typed = try await Question(context: context).secret("Token of \(name): ")?.trimmingWhitespace() ?? ""
         guard !typed.isEmpty else {
-            throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
+            throw AppError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
         }
         return typed
     }
@@ -65,10 +66,10 @@ extension CommandContext {
     /// Reads the token from a file or standard input.
     ///
     /// - Parameter file: A path, or `-`.
-    /// - Throws: ``CommandError`` if the text is missing or cannot be a token.
+    /// - Throws: ``AppError`` if the text is missing or cannot be a token.
     func token(in file: String) async throws -> String {
         guard let bytes = try await content(of: file, limit: 8 << 10) else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "pairing.code_format",
                 "that is not a token: it is too long; nothing was sent"
@@ -78,7 +79,7 @@ extension CommandContext {
         // The payload of the server's QR code is accepted too.
         let token = AICLIPayload(text)?.token ?? text
         guard AICLIPayload.isToken(token) else {
-            throw CommandError(.usage, "pairing.code_format", "that is not a token; nothing was sent")
+            throw AppError(.usage, "pairing.code_format", "that is not a token; nothing was sent")
         }
         return token
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -57,7 +58,7 @@ struct SessionsCommand: AsyncParsableCommand {
                     known.map { SessionRow($0, isListed: listed.contains($0.id), now: now) }
                     + listed.subtracting(known.map(\.id)).sorted().map(SessionRow.init(foreign:))
                 guard !rows.isEmpty else {
-                    throw CommandError(
+                    throw AppError(
                         .nothingFound,
                         "session.none",
                         "there is no session yet; the first prompt starts one",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 
@@ -32,7 +33,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
         try await host.withAICLI(options, for: "sessions") { aicli in
             let found = try await find(in: aicli)
             guard try await aicli.client.endSession(found.id) else {
-                throw CommandError(
+                throw AppError(
                     .failed,
                     "session.not_ended",
                     "the host still lists session \(found.id.shortID): this server cannot end a session on request",
@@ -56,7 +57,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
         let listed = try await aicli.client.sessionIDs().union(known.map(\.id))
         let matches = listed.contains(session) ? [session] : listed.filter { $0.begins(with: session) }.sorted()
         guard let id = matches.first, session.utf8.count >= 4 else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "session.unknown",
                 "no session matches “\(session)”",
@@ -64,7 +65,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
             )
         }
         guard matches.count == 1 else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "session.ambiguous",
                 "“\(session)” matches \(matches.count) sessions",

@@ -19,7 +19,7 @@ enum CodePlace: Sendable, Hashable {
 
         /// The contents of all its QR codes.
         ///
-        /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
+        /// - Throws: ``AppError`` when it cannot be read or has no QR code.
         func codes(in place: String) async throws -> [QRContent] {
             switch self {
             case .bytes(let bytes): try await PairingPicture.contents(of: bytes, in: place)
@@ -40,7 +40,7 @@ enum CodePlace: Sendable, Hashable {
 
     /// The contents of all QR codes there.
     ///
-    /// - Throws: ``CommandError`` when the place cannot be read or has no QR code; ``DesktopError``.
+    /// - Throws: ``AppError`` when the place cannot be read or has no QR code; ``DesktopError``.
     func read(context: CommandContext) async throws -> [QRContent] {
         if case .file(let path) = self { return try await PairingPicture.read(path, context: context) }
         return try await look(context: context).codes(in: name)
@@ -48,7 +48,7 @@ enum CodePlace: Sendable, Hashable {
 
     /// Gets the content without reading its codes.
     ///
-    /// - Throws: ``CommandError``, ``DesktopError``.
+    /// - Throws: ``AppError``, ``DesktopError``.
     func look(context: CommandContext) async throws -> Content {
         switch self {
         case .file(let path):
@@ -68,7 +68,7 @@ enum CodePlace: Sendable, Hashable {
 
     /// The one pairing code there.
     ///
-    /// - Throws: ``CommandError`` when there is none, or more than one; ``DesktopError``.
+    /// - Throws: ``AppError`` when there is none, or more than one; ``DesktopError``.
     func symbol(context: CommandContext) async throws -> PairingSymbol {
         let place = if case .file(let path) = self { PairingPicture.name(path) } else { name }
         return try PairingPicture.symbol(of: try await read(context: context), in: place)

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Desktop
 
@@ -57,5 +58,5 @@ enum CodeEvent: Sendable {
     /// The contents of a picture's codes.
     case codes([QRContent], in: String)
     /// A picture could not be read, or shows no code.
-    case failure(CommandError)
+    case failure(AppError)
 }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
@@ -33,7 +34,7 @@ struct FrameReading: Sendable {
     /// The codes: one or more pairing codes or, if the frames end without one, the other codes that were seen.
     ///
     /// - Parameter limit: How long to wait; nil waits for ever.
-    /// - Throws: ``CommandError``, also when no code was seen; with exit code 4 when the time limit is reached.
+    /// - Throws: ``AppError``, also when no code was seen; with exit code 4 when the time limit is reached.
     func contents(within limit: Duration?) async throws -> [QRContent] {
         let input = input
         let (hints, others) = (HintLine(output), NIOLockedValueBox<[QRContent]>([]))
@@ -58,7 +59,7 @@ struct FrameReading: Sendable {
         guard let outcome else { throw timedOut(others.withLockedValue(\.self)) }
         guard outcome.agreed.isEmpty else { return outcome.agreed.map(QRContent.init) }
         if outcome.others.contains(where: { PairingSymbol(QRContent($0)) != nil }) {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "scan.seen_once",
                 "\(name): a pairing code was seen in one frame only, and two have to show the same",
@@ -66,7 +67,7 @@ struct FrameReading: Sendable {
             )
         }
         guard !outcome.others.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "scan.no_code",
                 "\(name): no QR code was found in \(outcome.frames == 1 ? "1 frame" : "\(outcome.frames) frames")",
@@ -78,16 +79,16 @@ struct FrameReading: Sendable {
 
     /// The one pairing code.
     ///
-    /// - Throws: ``CommandError`` when there is none, or more than one.
+    /// - Throws: ``AppError`` when there is none, or more than one.
     func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
         try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
     }
 
     private var name: String { PairingPicture.name(input.name) }
 
-    private func timedOut(_ others: [QRContent]) -> CommandError {
+    private func timedOut(_ others: [QRContent]) -> AppError {
         let seen = others.compactMap(\.shortcoming)
-        return CommandError(
+        return AppError(
             .timedOut,
             "scan.timed_out",
             "\(name): no pairing code was read in time"

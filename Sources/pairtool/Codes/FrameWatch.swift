@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import NIOConcurrencyHelpers
 import QRCodec
@@ -37,7 +38,7 @@ struct FrameWatch: Sendable {
             // Only a stream ends; a camera does not.
             guard case .camera = input else {
                 guard !contents.isEmpty else {
-                    throw CommandError(
+                    throw AppError(
                         .nothingFound,
                         "scan.no_code",
                         "\(input.name): the frames ended without a pairing code"

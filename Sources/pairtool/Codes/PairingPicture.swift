@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import LocalState
 import QRCodec
@@ -7,7 +8,7 @@ enum PairingPicture {
     /// The contents of all QR codes in the picture.
     ///
     /// - Parameter file: A path, or `-` for standard input. A file that holds the payload as text works as well.
-    /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
+    /// - Throws: ``AppError`` when it cannot be read or has no QR code.
     static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
         try await contents(of: try await load(file, context: context), in: name(file))
     }
@@ -15,7 +16,7 @@ enum PairingPicture {
     /// The contents of all QR codes in a picture. The bytes may also be the payload as text.
     ///
     /// - Parameter place: The picture's name in messages.
-    /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
+    /// - Throws: ``AppError`` when it cannot be read or has no QR code.
     static func contents(of bytes: [UInt8], in place: String) async throws -> [QRContent] {
         if let content = payloadText(bytes) { return [content] }
         return try await BlockingCall.run { try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) } }
@@ -34,7 +35,7 @@ enum PairingPicture {
         do {
             symbols = try scan()
         } catch let error as QRCodecError {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "image.\(error.code)",
                 "\(place): \(MessageStyle.sentence(error.message))",
@@ -42,7 +43,7 @@ enum PairingPicture {
             )
         }
         guard !symbols.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "scan.no_code",
                 "\(place): no QR code was found in the picture",
@@ -58,7 +59,7 @@ enum PairingPicture {
 
     /// The one pairing code among the contents.
     ///
-    /// - Throws: ``CommandError`` when there is none, or more than one.
+    /// - Throws: ``AppError`` when there is none, or more than one.
     static func symbol(of contents: [QRContent], in place: String) throws -> PairingSymbol {
         if let ambiguity = ambiguity(of: contents, in: place) { throw ambiguity }
         if let symbol = symbols(of: contents).first { return symbol }
@@ -69,7 +70,7 @@ enum PairingPicture {
             default: ""
             }
         }
-        throw CommandError(
+        throw AppError(
             .nothingFound,
             "scan.not_a_pairing_code",
             "\(place) has no pairing code: \(what.joined(separator: "; "))",
@@ -78,9 +79,9 @@ enum PairingPicture {
     }
 
     /// The error for a picture that shows different pairing codes: pairtool cannot know which one is meant.
-    static func ambiguity(of contents: [QRContent], in place: String) -> CommandError? {
+    static func ambiguity(of contents: [QRContent], in place: String) -> AppError? {
         guard symbols(of: contents).count > 1 else { return nil }
-        return CommandError(
+        return AppError(
             .usage,
             "scan.several_codes",
             "\(place) shows several different pairing codes",
@@ -99,11 +100,11 @@ enum PairingPicture {
 
     /// Reads a file or standard input.
     ///
-    /// - Throws: ``CommandError`` when it cannot be read, or is larger than images may be.
+    /// - Throws: ``AppError`` when it cannot be read, or is larger than images may be.
     static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
         guard let content = try await context.content(of: file, limit: limit) else {
-            throw CommandError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
+            throw AppError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
         }
         return content
     }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Desktop
 import LocalState
@@ -20,7 +21,7 @@ struct PictureWatch: Sendable {
             ready()
             // A picture that seems damaged may be incomplete: its error is reported only once the file no longer
             // changes.
-            var doubtful: [String: CommandError] = [:]
+            var doubtful: [String: AppError] = [:]
             for try await event in events {
                 switch event {
                 case .complete(let name):
@@ -28,9 +29,9 @@ struct PictureWatch: Sendable {
                     do {
                         guard let contents = try await read(name) else { continue }
                         guard try await take(.codes(contents, in: path(name))) else { return }
-                    } catch let error as CommandError where error.code.begins(with: "image.") {
+                    } catch let error as AppError where error.code.begins(with: "image.") {
                         doubtful[name] = error
-                    } catch let error as CommandError {
+                    } catch let error as AppError {
                         guard try await take(.failure(error)) else { return }
                     }
                 case .quiet(let name):

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Desktop
 import FoundationEssentials
@@ -16,7 +17,7 @@ struct PolledPlace: Sendable {
         return .seconds(1)
     }
 
-    /// - Throws: ``CommandError`` or ``DesktopError`` for errors that will not go away: a desktop, library or program
+    /// - Throws: ``AppError`` or ``DesktopError`` for errors that will not go away: a desktop, library or program
     ///   is missing, or the user refused.
     func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         var last: CodePlace.Content?
@@ -36,9 +37,9 @@ struct PolledPlace: Sendable {
                 guard !Self.isFinal(error) else { throw error }
                 if error.code != .empty, error.message != lastFailure {
                     lastFailure = error.message
-                    take(.failure(CommandError(describing: error)))
+                    take(.failure(AppError(describing: error)))
                 }
-            } catch is CommandError {
+            } catch is AppError {
                 // Usually the screen or clipboard has no code, or no picture at all: not an error.
             }
             try await ContinuousClock().sleep(for: pause)

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import LocalState
@@ -62,7 +63,7 @@ struct QRDrawing: Sendable {
 
     /// Draws the code.
     ///
-    /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
+    /// - Throws: ``AppError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
     func run(_ out: Output) async throws {
         let text = try await text(out.context)
         try await BlockingCall.run { try draw(text, out) }
@@ -99,17 +100,17 @@ struct QRDrawing: Sendable {
     private func text(_ context: CommandContext) async throws -> [UInt8] {
         guard let content = try await content(context) else {
             let name = PairingPicture.name(file)
-            throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
+            throw AppError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
         let text = QRSymbol.withoutLineEnd(content[...])
-        guard !text.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
+        guard !text.isEmpty else { throw AppError(.usage, "qr.empty", "there is no text to draw") }
         return text
     }
 
     private func content(_ context: CommandContext) async throws -> [UInt8]? {
         do {
             return try await context.content(of: file, limit: 64 << 10)
-        } catch var error as CommandError where error.status == .nothingFound && error.next == nil {
+        } catch var error as AppError where error.kind == .nothingFound && error.next == nil {
             error.message += "; `pairtool qr` reads the text from a file or from standard input"
             error.next = "to draw a text: printf %s TEXT | pairtool qr"
             throw error
@@ -123,7 +124,7 @@ struct QRDrawing: Sendable {
         do {
             try show(symbol, text, out, terminal)
         } catch let error as QRCodecError where error.code == .windowTooSmall {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "qr.window_too_small",
                 MessageStyle.sentence(error.message),
@@ -171,7 +172,7 @@ struct QRDrawing: Sendable {
     private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
         guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
             guard !out.context.stdoutIsTerminal else {
-                throw CommandError(
+                throw AppError(
                     .usage,
                     "qr.binary",
                     "refusing to write a picture to the terminal",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 
@@ -58,7 +59,7 @@ struct ScanCommand: AsyncParsableCommand {
         let output = options.output
         // Checked here and not in validate(): errors about unknown options come first.
         guard !files.isEmpty || places.count > 0 else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "usage",
                 "no picture was given",
@@ -71,7 +72,7 @@ struct ScanCommand: AsyncParsableCommand {
         for place in places.places + files.map(CodePlace.file) {
             do {
                 report.add(try await place.read(context: output.context), from: place.name)
-            } catch let error as CommandError {
+            } catch let error as AppError {
                 report.add(error)
             }
         }
@@ -107,7 +108,7 @@ struct ScanCommand: AsyncParsableCommand {
             }
         }
         guard ended == nil, !keep else { return }
-        throw CommandError(
+        throw AppError(
             .timedOut,
             "scan.timed_out",
             "no picture with a pairing code was saved in \(directory) in time"

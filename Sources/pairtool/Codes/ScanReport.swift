@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 
 /// Collects the results from several pictures and prints them.
@@ -6,7 +7,7 @@ struct ScanReport {
     private let showSecrets: Bool
     private var findings: [ScanFinding] = []
     /// Pictures that could not be read, or that show different pairing codes.
-    private(set) var failures: [CommandError] = []
+    private(set) var failures: [AppError] = []
 
     /// - Parameter showSecrets: Whether codes and tokens are shown.
     init(output: Output, showSecrets: Bool) {
@@ -26,7 +27,7 @@ struct ScanReport {
         }
     }
 
-    mutating func add(_ failure: CommandError) {
+    mutating func add(_ failure: AppError) {
         failures.append(failure)
     }
 
@@ -42,19 +43,19 @@ struct ScanReport {
 
     /// Prints the findings, and reports failures.
     ///
-    /// - Throws: ``CommandError`` if there is no pairing code; ``ExitRequest`` if there is one but a picture failed.
+    /// - Throws: ``AppError`` if there is no pairing code; ``ExitRequest`` if there is one but a picture failed.
     func finish() throws {
         showFindings()
         // A picture that cannot be read must not hide what the others contain.
         for failure in failures.dropLast(hasPairingCode ? 0 : 1) { output.report(failure) }
         if !hasPairingCode, let failure = failures.last { throw failure }
         guard hasPairingCode else { throw notOurs() }
-        if let failure = failures.first { throw ExitRequest(status: failure.status) }
+        if let failure = failures.first { throw ExitRequest(failure.kind) }
     }
 
-    private func notOurs() -> CommandError {
+    private func notOurs() -> AppError {
         let what = findings.compactMap(\.description).joined(separator: "; ")
-        return CommandError(
+        return AppError(
             .nothingFound,
             "scan.not_a_pairing_code",
             "there is no usable pairing code: \(what)",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import History
 import LocalState
@@ -11,7 +12,7 @@ struct Choices: Sendable {
     var history: HistoryLimits? = HistoryLimits()
     /// The kinds of notifications that are shown on the desktop. Default: all.
     var notifications = Set(NotificationKind.allCases)
-    var faults: [CommandError] = []
+    var faults: [AppError] = []
 
     /// Whether the user turned the history off.
     var isHistoryOff: Bool { history == nil && faults.isEmpty }
@@ -33,7 +34,7 @@ struct Choices: Sendable {
         } catch let error as TOMLParseError {
             choices.fault(path, "line \(error.source.begin.line): \(error.description)")
         } catch {
-            choices.faults.append(CommandError(describing: error))
+            choices.faults.append(AppError(describing: error))
         }
         if !choices.faults.isEmpty { choices.history = nil }
         return choices
@@ -90,7 +91,7 @@ struct Choices: Sendable {
     }
 
     private mutating func fault(_ path: String, _ what: String) {
-        faults.append(CommandError(.failed, "config", "\(path): \(what)"))
+        faults.append(AppError(.failed, "config", "\(path): \(what)"))
     }
 
     /// `500 MB`, `1 GB`, `2 GiB`, or a number of bytes. At least 1 MB: less would keep nothing.

@@ -1,3 +1,4 @@
+import CompanionApp
 import Glibc
 import NIOConcurrencyHelpers
 
@@ -22,14 +23,37 @@ enum ExitStatus: Int32, Sendable {
     case interrupted = 130
 }
 
-extension Collection<ExitStatus> {
-    /// The status of a command that failed in several ways; nil if there are none.
-    var worst: ExitStatus? { self.max { $0.rawValue < $1.rawValue } }
+extension ExitStatus {
+    /// The status of a command that an error has ended.
+    init(_ kind: AppError.Kind) {
+        self =
+            switch kind {
+            case .failed: .failed
+            case .usage: .usage
+            case .nothingFound: .nothingFound
+            case .timedOut: .timedOut
+            case .notPaired: .notPaired
+            case .wrongCode: .wrongCode
+            case .pairingExpired: .pairingExpired
+            case .pairingLocked: .pairingLocked
+            case .permissionDenied: .permissionDenied
+            case .unreachable: .unreachable
+            case .hostUnavailable: .hostUnavailable
+            case .versionMismatch: .versionMismatch
+            case .legacyRefused: .legacyRefused
+            case .streamInterrupted: .streamInterrupted
+            case .interrupted: .interrupted
+            }
+    }
 }
 
 /// Ends a command with a status, without another message.
 struct ExitRequest: Error {
     var status: ExitStatus
+
+    init(_ status: ExitStatus) { self.status = status }
+
+    init(_ kind: AppError.Kind) { status = ExitStatus(kind) }
 }
 
 /// Cleanup that runs even if the process ends at once: by a second signal, or because the reader of its output is gone.

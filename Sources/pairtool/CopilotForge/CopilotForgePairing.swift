@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -15,7 +16,7 @@ struct CopilotForgePairing: Sendable {
         try pairing.requireNoToken()
         let (payload, output) = (pairing.payload, pairing.output)
         let context = output.context
-        guard payload != nil || context.canAsk else { throw CommandError.noPairingCode }
+        guard payload != nil || context.canAsk else { throw AppError.noPairingCode }
         let (target, route) = try await findRoute()
         if case .legacy = route { try await pairing.consent.ask(about: target, known: pairing.known) }
         let job = PairingJob(target: target, device: pairing.device, permissions: pairing.permissions)

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -19,9 +20,9 @@ extension CopilotForgeFamily {
             guard let certificate = try await certificate(of: secure),
                 let health = try? await health(at: secure, .pinned(certificate))
             else {
-                var failure = CommandError(describing: error)
+                var failure = AppError(describing: error)
                 // A silent peer does not tell what it is.
-                if failure.status == .timedOut { failure.next = "see who is on the network: pairtool discover" }
+                if failure.kind == .timedOut { failure.next = "see who is on the network: pairtool discover" }
                 throw failure
             }
             return row(health, at: [], secure: secure, certificate: certificate, paired)

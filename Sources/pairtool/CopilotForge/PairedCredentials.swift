@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -46,14 +47,14 @@ struct PairedCredentials: DeviceCredentials {
 extension PairedHost {
     /// How to connect to this host. A host that was verified once is never contacted again without its key.
     ///
-    /// - Throws: ``CommandError`` if the record of a verified host is incomplete.
+    /// - Throws: ``AppError`` if the record of a verified host is incomplete.
     func security() throws -> HostSecurity {
         guard trust == .verified else { return .plain }
         guard
             let certificate = certificate.flatMap(Base64.decode),
             let pinned = try? PinnedCertificate(der: certificate), pinned.spki == spki
         else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "hosts.unreadable",
                 "the record of \(name) does not contain the verified key",

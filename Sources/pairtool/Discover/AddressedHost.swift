@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -10,7 +11,7 @@ struct AddressedHost: Sendable {
 
     /// The hosts that answer at the address. One machine may run hosts of several families.
     ///
-    /// - Throws: ``CommandError`` if none answers.
+    /// - Throws: ``AppError`` if none answers.
     func rows() async throws -> [DiscoveredRow] {
         try place.requireLocal()
         // The error of the usual family is the one to report, so it goes first.
@@ -21,7 +22,7 @@ struct AddressedHost: Sendable {
             return [try await row(of: mute)]
         }
         // A port may belong to any of several families: ask one after the other.
-        do { return [try await row(of: families[0])] } catch let error as CommandError {
+        do { return [try await row(of: families[0])] } catch let error as AppError {
             for family in families.dropFirst() where family.behavior.speaksHTTP && error.code != "host.unreachable" {
                 if let row = try? await row(of: family) { return [row] }
             }

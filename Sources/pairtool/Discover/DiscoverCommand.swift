@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -122,7 +123,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         case .place(let place):
             let asked = AddressedHost(place: place, paired: paired)
             guard let rows = try await withTimeLimit(timeout?.duration, { try await asked.rows() }) else {
-                throw CommandError(.timedOut, "host.timed_out", "\(place.address) did not answer in that time")
+                throw AppError(.timedOut, "host.timed_out", "\(place.address) did not answer in that time")
             }
             return rows
         case .name(let name):

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Discovery
 import Identity
@@ -35,11 +36,11 @@ struct HostListing: Sendable {
     /// - Parameters:
     ///   - probe: Probes the hosts. Default: they are not probed.
     /// - Returns: The error to report if no host was found; nil after a list.
-    /// - Throws: ``CommandError``, `DiscoveryError`, `RecordFileError`; `CancellationError`.
+    /// - Throws: ``AppError``, `DiscoveryError`, `RecordFileError`; `CancellationError`.
     func run(
         _ output: Output,
         probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
-    ) async throws -> CommandError? {
+    ) async throws -> AppError? {
         let context = output.context
         let client = try choice.client(context: context, domain: domain)
         let paired = try PairedHostStore(directory: context.paths.data).load()
@@ -84,7 +85,7 @@ struct HostListing: Sendable {
         _ paired: PairedHosts,
         _ output: Output,
         _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
-    ) async -> CommandError? {
+    ) async -> AppError? {
         var rows = snapshot.hosts.map { DiscoveredRow($0, paired: paired) }
         guard !rows.isEmpty else { return snapshot.nobody }
         await probe?(&rows)

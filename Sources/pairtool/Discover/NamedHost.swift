@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 import Discovery
 import Identity
@@ -28,7 +29,7 @@ struct NamedHost: Sendable {
 
     /// The hosts that the name means: advertised hosts, and paired ones that are not advertised.
     ///
-    /// - Throws: ``CommandError`` if there is none; `DiscoveryError` if mDNS fails, unless a paired host has this name.
+    /// - Throws: ``AppError`` if there is none; `DiscoveryError` if mDNS fails, unless a paired host has this name.
     func rows(client: CompanionDiscoveryClient, limit: Duration) async throws -> [DiscoveredRow] {
         let hosts = try await advertised(client, limit)
         var rows = hosts.map { DiscoveredRow($0, paired: paired) }
@@ -37,7 +38,7 @@ struct NamedHost: Sendable {
         var found = UserWord(name.lowercased()).choose(among: rows, ids: { [$0.id] }, names: { [$0.name] })
         guard !found.isEmpty else {
             let others = rows.map(\.name)
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "host.unknown",
                 "no host called “\(name)” is in sight or recorded"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import DBus
@@ -58,7 +59,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
         if output.format != .json { output.say(total + ".") }
-        throw output.ended(by: CommandError(.failed, "doctor.not_well", total))
+        throw output.ended(by: AppError(.failed, "doctor.not_well", total))
     }
 
     /// All checks.
@@ -127,7 +128,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
         do {
             return try await host.family.behavior.health(of: host, output: output, timeouts: timeouts)
-        } catch let error as CommandError {
+        } catch let error as AppError {
             throw HostCheck.UnusableRecord(error.message)
         }
     }

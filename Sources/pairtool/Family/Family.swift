@@ -66,11 +66,11 @@ protocol Family: Sendable {
     /// The check that an address has to pass before a paired host may be there. It sends no secret, and throws
     /// ``CompanionClientError``. Default: something accepts connections there.
     ///
-    /// - Throws: ``CommandError`` if the record of the host cannot be used.
+    /// - Throws: ``AppError`` if the record of the host cannot be used.
     func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void
     /// Finds the family's host at an address, for `discover`.
     ///
-    /// - Throws: ``CommandError`` or ``CompanionClientError`` if none answers.
+    /// - Throws: ``AppError`` or ``CompanionClientError`` if none answers.
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow
     /// Asks the host at an address for its state, without disturbing its user. The request contains no secret.
     ///
@@ -83,7 +83,7 @@ protocol Family: Sendable {
     ) async throws -> HostHealth
     /// Asks a paired host for its state and for this device's access.
     ///
-    /// - Throws: ``CompanionClientError``; ``CommandError`` if its stored credentials cannot be used.
+    /// - Throws: ``CompanionClientError``; ``AppError`` if its stored credentials cannot be used.
     func health(
         of host: PairedHost,
         output: Output,

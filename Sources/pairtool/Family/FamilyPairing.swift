@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -29,10 +30,10 @@ struct FamilyPairing: Sendable {
     let findElsewhere: (@Sendable () async throws -> PairingTarget)?
     let output: Output
 
-    /// - Throws: ``CommandError`` if a token was given, because hosts of this family take none.
+    /// - Throws: ``AppError`` if a token was given, because hosts of this family take none.
     func requireNoToken() throws {
         guard token != nil else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "pairing.code_format",
             "\(target.name) is a \(target.family.displayName) host, which uses six digits instead of a token; nothing was sent",
@@ -41,10 +42,10 @@ struct FamilyPairing: Sendable {
         )
     }
 
-    /// - Throws: ``CommandError`` if a pin was given, because this host's key is not one that the user confirms.
+    /// - Throws: ``AppError`` if a pin was given, because this host's key is not one that the user confirms.
     func requireNoPin() throws {
         guard pin != nil else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "pairing.code_format",
             "--pin is for AICLI hosts with TLS, and \(target.name) is not one; nothing was sent",
@@ -52,11 +53,11 @@ struct FamilyPairing: Sendable {
         )
     }
 
-    /// - Throws: ``CommandError`` if the code came from a picture: it is for a CopilotForge host, and no other host may
+    /// - Throws: ``AppError`` if the code came from a picture: it is for a CopilotForge host, and no other host may
     ///   see it.
     func requireNoPicture() throws {
         guard payload != nil, !wasTyped else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "pairing.code_format",
             "the QR code is for a CopilotForge host, and \(target.name) is not one; nothing was sent"

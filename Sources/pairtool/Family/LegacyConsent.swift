@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 import Identity
 import PairingAgent
@@ -15,7 +16,7 @@ struct LegacyConsent: Sendable {
 
     /// - Parameter known: The records of paired hosts. The user is not asked again about a host that was accepted
     ///   before.
-    /// - Throws: ``CommandError`` with exit code 13 if the user or the command line refuses.
+    /// - Throws: ``AppError`` with exit code 13 if the user or the command line refuses.
     func ask(about target: PairingTarget, known: PairedHosts) async throws {
         if let verified = target.verifiedRecord(in: known) {
             throw PairingError(
@@ -30,10 +31,10 @@ struct LegacyConsent: Sendable {
                 target.family.behavior.canBeVerified
                 ? "\(warning) --require verified refuses it"
                 : "\(target.family.displayName) hosts cannot prove who they are, and --require verified refuses those that do not"
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", why)
+            throw AppError(.legacyRefused, "pairing.legacy_refused", why)
         }
         guard !asksForLess else {
-            throw CommandError(
+            throw AppError(
                 .legacyRefused,
                 "pairing.legacy_refused",
                 "\(target.name) has no permissions: a paired device can do everything there",
@@ -45,11 +46,11 @@ struct LegacyConsent: Sendable {
         guard !Self.isAccepted(target, in: known) else { return }
         if isGiven { return output.say(warning) }
         guard output.context.canAsk else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
+            throw AppError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }
         output.say(warning)
         guard try await Question(context: output.context).confirm("Pair anyway?") else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
+            throw AppError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
         }
     }
 
@@ -71,10 +72,10 @@ enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {
     /// Verified hosts only.
     case verified
 
-    /// - Throws: ``CommandError`` with exit code 13 if the host's trust is lower.
+    /// - Throws: ``AppError`` with exit code 13 if the host's trust is lower.
     func check(_ host: PairedHost) throws {
         guard host.trust != .verified else { return }
-        throw CommandError(
+        throw AppError(
             .legacyRefused,
             "host.not_verified",
             "\(host.name) is a legacy host, and --require verified refuses those",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -31,11 +32,11 @@ extension HostOptions {
     private func daemon(_ context: CommandContext) throws -> PairedHost {
         do {
             return try paired(.jarvis, for: "approvals", context)
-        } catch let error as CommandError
+        } catch let error as AppError
             where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
         {
             // Explain how to pair by name, because daemons do not advertise themselves.
-            throw CommandError(
+            throw AppError(
                 .notPaired,
                 "host.none_paired",
                 "no Jarvis daemon is recorded yet",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -57,7 +58,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
             }
             guard health.isHealthy else {
                 throw session.output.ended(
-                    by: CommandError(.hostUnavailable, "host.not_well", "Jarvis at \(row.daemon) is \(row.status)")
+                    by: AppError(.hostUnavailable, "host.not_well", "Jarvis at \(row.daemon) is \(row.status)")
                 )
             }
         }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -21,7 +22,7 @@ enum JarvisSessions {
         var fallback: JarvisBase?
         if let url = host.fallbackURL {
             guard let base = JarvisBase(fallback: url) else {
-                throw CommandError(
+                throw AppError(
                     .failed,
                     "host.fallback_url",
                     "the stored second base URL of \(host.name) is not valid: \(url)",
@@ -31,7 +32,7 @@ enum JarvisSessions {
             fallback = base
         }
         if configuration.via == .cloud, fallback == nil {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "host.no_fallback_url",
                 "\(host.name) has no second base URL",

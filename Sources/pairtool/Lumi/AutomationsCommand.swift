@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -51,7 +52,7 @@ struct AutomationsCommand: AsyncParsableCommand {
             )
         }
         guard !rows.isEmpty else {
-            throw CommandError(.nothingFound, "automation.none", "\(pulled.host.name) has no automation")
+            throw AppError(.nothingFound, "automation.none", "\(pulled.host.name) has no automation")
         }
         let now = pulled.output.context.now()
         pulled.output.list(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -123,11 +124,11 @@ struct KeysCommand: AsyncParsableCommand {
             // If only the URL is set and the provider needs no key, do not ask for one.
             let text = url != nil && !provider.needsKey ? "" : try await read(provider, output.context)
             guard !text.isEmpty || url != nil else {
-                throw CommandError(.usage, "key.empty", "the key is empty; nothing was changed")
+                throw AppError(.usage, "key.empty", "the key is empty; nothing was changed")
             }
             let key = text.isEmpty ? nil : ProviderKey(text)
             guard text.isEmpty || key != nil else {
-                throw CommandError(.usage, "key.unusable", "that is not a key: it contains blanks or other characters")
+                throw AppError(.usage, "key.unusable", "that is not a key: it contains blanks or other characters")
             }
             try ProviderKeyStore(directory: output.context.paths.data).keep(key, url: url, for: provider)
             let row = Row(
@@ -148,7 +149,7 @@ struct KeysCommand: AsyncParsableCommand {
                 return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()
             }
             guard let bytes = try await context.content(limit: 8 << 10) else {
-                throw CommandError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")
+                throw AppError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")
             }
             return String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
         }
@@ -174,7 +175,7 @@ struct KeysCommand: AsyncParsableCommand {
             let output = options.output
             let provider = try KeysCommand.provider(provider)
             guard let kept = try ProviderKeyStore(directory: output.context.paths.data).forget(provider) else {
-                throw CommandError(.nothingFound, "key.none", "nothing was set for \(provider.displayName)")
+                throw AppError(.nothingFound, "key.none", "nothing was set for \(provider.displayName)")
             }
             output.result(Row(provider: provider.rawValue, hasKey: false), id: provider.rawValue) {
                 let what =
@@ -191,7 +192,7 @@ struct KeysCommand: AsyncParsableCommand {
     static func provider(_ word: String) throws -> Provider {
         if let provider = Provider(named: word) { return provider }
         let names = Provider.allCases.map(\.rawValue).joined(separator: ", ")
-        throw CommandError(
+        throw AppError(
             .usage,
             "provider.unknown",
             "there is no provider “\(word)”\(NameMatch.suggestion(word, in: Provider.allCases.map(\.rawValue)))",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
@@ -12,7 +13,7 @@ struct LumiConnectionApproval: Sendable {
 
     private var context: CommandContext { output.context }
 
-    /// - Throws: ``CommandError``.
+    /// - Throws: ``AppError``.
     func accept(_ client: LumiClient) async throws -> LumiGeneration {
         let given = NIOLockedValueBox(code)
         let delegate = LumiApprovalDelegate(
@@ -46,7 +47,7 @@ struct LumiConnectionApproval: Sendable {
 
     private func ask(isRepeated: Bool) async throws -> String? {
         guard context.canAsk else {
-            throw CommandError(
+            throw AppError(
                 isRepeated || code != nil ? .wrongCode : .usage,
                 isRepeated || code != nil ? "pairing.wrong_code" : "pairing.no_code",
                 isRepeated || code != nil
@@ -59,31 +60,31 @@ struct LumiConnectionApproval: Sendable {
         return try await Question(context: context).pairingCode(of: hostName)
     }
 
-    private func describe(_ error: CompanionClientError) -> CommandError {
+    private func describe(_ error: CompanionClientError) -> AppError {
         switch error.code {
         case .forbidden:
-            CommandError(
+            AppError(
                 .permissionDenied,
                 "host.rejected",
                 "the connection was refused on \(hostName)",
                 next: "run the command again, and accept it there"
             )
         case .timedOut where error.delivery == .answered:
-            CommandError(
+            AppError(
                 .timedOut,
                 "host.not_accepted",
                 "nobody accepted the connection on \(hostName) within \(LumiApproval.mostAsks) seconds",
                 next: "run the command again when someone is at the Mac"
             )
         case .badRequest:
-            CommandError(
+            AppError(
                 .wrongCode,
                 "pairing.wrong_code",
                 "\(hostName) accepted none of the codes",
                 next: "compare the digits, then run the command again"
             )
         default:
-            CommandError(describing: error)
+            AppError(describing: error)
         }
     }
 }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -14,7 +15,7 @@ enum LumiSessions {
         do {
             try FileManager.default.removeItem(atPath: directory)
         } catch {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "file",
                 "what was pulled from \(host.name) could not be removed",
@@ -25,7 +26,7 @@ enum LumiSessions {
 
     /// Runs a body with a connection that the host has accepted. Commands of other processes wait until this one ends.
     ///
-    /// - Throws: ``CommandError``; what the body throws.
+    /// - Throws: ``AppError``; what the body throws.
     static func withConnection<R>(
         _ host: PairedHost,
         output: Output,

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -10,7 +11,7 @@ struct PulledHost: Sendable {
 
     /// The agents.
     ///
-    /// - Throws: ``CommandError`` if nothing was ever pulled.
+    /// - Throws: ``AppError`` if nothing was ever pulled.
     func agents() throws -> [LumiAgent] {
         let list = try pulled(try store.loadAgents())
         if list.dropped > 0 {
@@ -41,7 +42,7 @@ struct PulledHost: Sendable {
 
     func pulled<Content>(_ content: Content?) throws -> Content {
         guard let content else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "sync.never",
                 "nothing was pulled from \(host.name) yet",

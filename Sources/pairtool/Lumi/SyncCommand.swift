@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import History
@@ -116,7 +117,7 @@ struct SyncCommand: AsyncParsableCommand {
             }
         }
         guard failures.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "sync.incomplete",
                 "\(failures.count) of \(items.count) files could not be pulled: "

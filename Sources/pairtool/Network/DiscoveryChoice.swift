@@ -1,3 +1,4 @@
+import CompanionApp
 import Discovery
 
 /// Which engine looks for hosts, and on which interface. The command line takes precedence over the environment.
@@ -9,12 +10,12 @@ struct DiscoveryChoice: Hashable, Sendable {
 
     /// The engine from the options or the environment.
     ///
-    /// - Throws: ``CommandError`` if the environment names an unknown engine.
+    /// - Throws: ``AppError`` if the environment names an unknown engine.
     func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
         if let engine { return engine }
         guard let word = context.environment["PAIRTOOL_ENGINE"], !word.isEmpty else { return .auto }
         guard let engine = DiscoveryEngineChoice(rawValue: word) else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "discovery.engine",
                 "PAIRTOOL_ENGINE is “\(word)”; it must be auto, daemon or embedded"

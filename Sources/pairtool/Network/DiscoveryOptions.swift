@@ -20,7 +20,7 @@ struct DiscoveryOptions: ParsableArguments {
 
     /// The engine from the options or the environment.
     ///
-    /// - Throws: ``CommandError`` if the environment names an unknown engine.
+    /// - Throws: ``AppError`` if the environment names an unknown engine.
     func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
         try choice.engine(context: context)
     }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -94,16 +95,16 @@ struct DiscoverySnapshot: Sendable {
 
 extension DiscoverySnapshot {
     /// The error if no host was found.
-    var nobody: CommandError {
+    var nobody: AppError {
         guard isSettled else {
-            return CommandError(
+            return AppError(
                 .timedOut,
                 "discovery.timed_out",
                 "no host was found in time" + (problem.map { ": \($0)" } ?? ""),
                 next: "pairtool discover --timeout 30"
             )
         }
-        return CommandError(
+        return AppError(
             .nothingFound,
             "discovery.none",
             """

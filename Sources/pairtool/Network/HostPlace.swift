@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Identity
 
@@ -15,10 +16,10 @@ struct HostPlace: Sendable, Hashable {
         port = endpoint.port == 0 ? nil : endpoint.port
     }
 
-    /// - Throws: ``CommandError`` for an address that pairtool never connects to.
+    /// - Throws: ``AppError`` for an address that pairtool never connects to.
     func requireLocal() throws {
         guard !address.isLocal else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "host.refused_address",
             "\(address) is not an address on this machine, your network or your VPN; nothing was sent"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -72,12 +73,12 @@ struct HostURL: Sendable, Hashable {
     /// The URL with its mDNS name resolved to an address.
     ///
     /// - Parameter interface: The network interface to ask on; nil for all.
-    /// - Throws: ``CommandError`` with exit code 3 if no machine answers to the name.
+    /// - Throws: ``AppError`` with exit code 3 if no machine answers to the name.
     func resolved(context: CommandContext, interface: String?) async throws -> HostURL {
         guard let localName else { return self }
         let addresses = try await BlockingCall.run { HostNameQuery.addresses(of: localName, interface: interface) }
         guard let address = addresses.first(where: \.isLocal) else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "host.name_unknown",
                 addresses.isEmpty

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Discovery
 import Identity
@@ -11,11 +12,11 @@ extension PairingTarget {
 
     /// The host at a URL that the user gave, if pairtool may connect to it.
     ///
-    /// - Throws: ``CommandError`` for an address that is not on one of this machine's networks.
+    /// - Throws: ``AppError`` for an address that is not on one of this machine's networks.
     init(local url: HostURL, family: HostFamily) throws {
         self.init(url: url, family: family)
         guard allEndpoints.first?.address.isLocal == true else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "pairing.address_refused",
                 "\(name) is not an address on this machine, your network or your VPN; nothing was sent"

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -59,7 +60,7 @@ struct AutoCommand: AsyncParsableCommand {
         // Check the command now, not after a pairing.
         do {
             _ = try Pairtool.parseAsRoot(try CommandWords(command).words)
-        } catch let error as CommandError {
+        } catch let error as AppError {
             throw ValidationError("the command after -- cannot be run: \(error.message)")
         } catch {
             guard Pairtool.exitCode(for: error) != .success else { return }
@@ -71,7 +72,7 @@ struct AutoCommand: AsyncParsableCommand {
         let output = options.output
         // Checked here and not in validate(): errors about unknown options come first.
         guard places.count > 0 else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "usage",
                 "no code source was given",
@@ -97,7 +98,7 @@ struct AutoCommand: AsyncParsableCommand {
         guard let ended else {
             try Task.checkCancellation()
             guard !keep else { return }
-            throw CommandError(
+            throw AppError(
                 .timedOut,
                 "auto.timed_out",
                 "no host and code that belong together appeared in time",
@@ -110,7 +111,7 @@ struct AutoCommand: AsyncParsableCommand {
         let status = await CommandContext.$current.withValue(context) {
             await CommandRunner.run(command)
         }
-        if status != .done { throw ExitRequest(status: status) }
+        if status != .done { throw ExitRequest(status) }
     }
 
     private var rules: AutoPairing.Rules {

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Desktop
@@ -141,7 +142,7 @@ struct AutoRun: Sendable {
         do {
             return try await BlockingCall.run { try hostOfPrompts(sight) }
         } catch {
-            let failure = CommandError(describing: error)
+            let failure = AppError(describing: error)
             // Hosts come into sight again and again.
             if !Task.isCancelled, output.context.said.insert(failure.message) { output.warn(failure) }
             return nil
@@ -171,7 +172,7 @@ struct AutoRun: Sendable {
             try await HostSession.with(found, output: output) { await $0.sendWaiting() }
         } catch {
             guard !Task.isCancelled else { return }
-            output.warn(CommandError(describing: error))
+            output.warn(AppError(describing: error))
         }
     }
 
@@ -197,7 +198,7 @@ struct AutoRun: Sendable {
             state.openSources.removeAll { $0.name == source.name }
             // A lost source is tolerated while another one is left.
             guard !state.openSources.isEmpty else { throw error }
-            let failure = CommandError(describing: error)
+            let failure = AppError(describing: error)
             output.warn(failure.code, "no more codes from \(source.name): \(failure.message)", next: failure.next)
             return []
         case .routed(let target, let route):
@@ -209,7 +210,7 @@ struct AutoRun: Sendable {
             return state.machine.take(.paired(id: outcome.host.id, name: outcome.host.name), now: now)
         case .failed(let error):
             try Task.checkCancellation()
-            return state.machine.take(.failed(CommandError(describing: error).message), now: now)
+            return state.machine.take(.failed(AppError(describing: error).message), now: now)
         case .expired: return state.machine.take(.expired, now: now)
         }
     }

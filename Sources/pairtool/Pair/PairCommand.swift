@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -138,9 +139,9 @@ extension PairCommand {
     private func explained(_ error: any Error, code payload: PairingPayload?) -> any Error {
         let now = options.output.context.now()
         guard let end = payload?.expiresAt, end <= now, !(error is CancellationError) else { return error }
-        let failure = CommandError(describing: error)
-        guard [.nothingFound, .unreachable, .timedOut].contains(failure.status) else { return error }
-        return CommandError(
+        let failure = AppError(describing: error)
+        guard [.nothingFound, .unreachable, .timedOut].contains(failure.kind) else { return error }
+        return AppError(
             .pairingExpired,
             "pairing.expired",
             "the code expired \(TimeText.span(now.timeIntervalSince(end))) ago, by this machine's clock, and its host "
@@ -185,7 +186,7 @@ extension PairCommand {
             // Hosts of some families need consent or ask for a token instead. If the user named the host, its family
             // is known only once the host is found.
             let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.codes.contains(.picture)
-            guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
+            guard context.canAsk || pairing.allowLegacy || !needsCode else { throw AppError.noPairingCode }
             return GivenCode()
         }
         let input = context.stdin
@@ -204,7 +205,7 @@ extension PairCommand {
                 case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
                 case .failure(let error): throw error
                 }
-            } catch let error as CommandError {
+            } catch let error as AppError {
                 output.warn(error)
             }
             return found == nil
@@ -215,7 +216,7 @@ extension PairCommand {
 
     private static func payload(typed line: String) throws -> PairingPayload {
         guard let code = PairingPayload.code(typed: line) else {
-            throw CommandError(.usage, "pairing.code_format", "a pairing code has six digits; nothing was sent")
+            throw AppError(.usage, "pairing.code_format", "a pairing code has six digits; nothing was sent")
         }
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
@@ -243,7 +244,7 @@ extension PairCommand {
     private func required(_ target: PairingTarget) throws -> PairingTarget {
         let isNamed = url.map { target.allEndpoints == [$0.endpoint(of: target.family)] } ?? true
         guard host.map(target.matches) ?? true, isNamed else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "pairing.foreign_host",
                 "the QR code is for the \(target.family.displayName) host at \(target.name), but you named another host; "
@@ -279,9 +280,9 @@ extension PairCommand {
     }
 }
 
-extension CommandError {
-    static var noPairingCode: CommandError {
-        CommandError(
+extension AppError {
+    static var noPairingCode: AppError {
+        AppError(
             .usage,
             "pairing.no_code",
             "no code was given, and there is no terminal to ask for one",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Discovery
 import FoundationEssentials
@@ -100,12 +101,12 @@ struct PairingTargetFinder: Sendable {
         _ all: [PairingTarget],
         _ family: HostFamily? = nil,
         word: String? = nil
-    ) -> CommandError {
+    ) -> AppError {
         let meant = word.flatMap { NearestWord.of($0, in: all.map(\.name)) }.map { "did you mean “\($0)”?" }
         let seen =
             all.isEmpty
             ? "no host advertises itself" : "these hosts are in sight: \(all.map(\.name).joined(separator: ", "))"
-        return CommandError(
+        return AppError(
             .nothingFound,
             "pairing.no_host",
             word == nil && what == Self.nobody ? what : "\(what); \(meant ?? seen)",
@@ -120,7 +121,7 @@ struct PairingTargetFinder: Sendable {
     }
 
     /// The error for a host that is in sight but has no address that a code may be sent to.
-    private func noAddress(_ host: DiscoveredHost) -> CommandError {
+    private func noAddress(_ host: DiscoveredHost) -> AppError {
         let why =
             if host.flaws.contains(.portZero) {
                 "it advertises port 0"
@@ -129,7 +130,7 @@ struct PairingTargetFinder: Sendable {
             } else {
                 "it advertises an address that is not on your network (\(host.endpoints[0].endpoint))"
             }
-        return CommandError(
+        return AppError(
             .nothingFound,
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
@@ -147,11 +148,11 @@ struct PairingTargetFinder: Sendable {
         if output.context.canAsk {
             guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text))
             else {
-                throw CommandError(.usage, "pairing.no_choice", "no host was chosen; nothing was sent")
+                throw AppError(.usage, "pairing.no_choice", "no host was chosen; nothing was sent")
             }
             return targets[index]
         }
-        var error = CommandError(
+        var error = AppError(
             .usage,
             "pairing.ambiguous",
             "several hosts are in sight, and the code goes to only one of them:",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import LocalState
@@ -125,11 +126,11 @@ struct AgentOptions: ParsableArguments {
     /// How long the agent may be silent by default. Models and agents of their own think for minutes.
     var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
 
-    /// - Throws: ``CommandError`` for an agent that is not installed, for a variable that is not set, and for a key that
+    /// - Throws: ``AppError`` for an agent that is not installed, for a variable that is not set, and for a key that
     ///   is missing; `ProviderError` for an address that no key may go to.
     func kind(_ context: CommandContext) async throws -> HostAgentKind {
         if let name = agentVariables.first(where: { context.environment[$0] == nil }) {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "agent.variable_unset",
                 "the environment variable \(name) is not set",
@@ -157,7 +158,7 @@ struct AgentOptions: ParsableArguments {
         // In clear text anybody can read a key, and a server of this machine does not get the one for OpenAI.
         let key = place.isSecure && !place.isLoopback ? try settings.key(for: .openai) : nil
         guard key != nil || !place.description.isSame(as: Provider.openai.standardURL) else {
-            throw CommandError(
+            throw AppError(
                 .hostUnavailable,
                 "provider.key_missing",
                 "there is no key for OpenAI",
@@ -185,7 +186,7 @@ struct AgentOptions: ParsableArguments {
     private func launch(_ preset: AgentPreset) throws -> ACPLaunch {
         guard let installed = preset.installed else {
             let programs = preset.commands.compactMap(\.first).joined(separator: " or ")
-            throw CommandError(
+            throw AppError(
                 .hostUnavailable,
                 "agent.not_installed",
                 "\(preset.name) is not installed: there is no program \(programs) in PATH, in ~/.local/bin or beside pairtool",
@@ -225,10 +226,10 @@ extension CommandContext {
     /// Reads the key for a model's server.
     ///
     /// - Parameter file: A path, or `-` for standard input.
-    /// - Throws: ``CommandError`` if it cannot be a key, or the server is reached in clear text over a network.
+    /// - Throws: ``AppError`` if it cannot be a key, or the server is reached in clear text over a network.
     fileprivate func providerKey(in file: String, for place: ProviderURL) async throws -> ProviderKey {
         guard place.isSecure || place.isLoopback else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "provider.key_exposed",
                 "a key is not sent to \(place.authority) without encryption",
@@ -237,7 +238,7 @@ extension CommandContext {
         }
         let bytes = try await content(of: file, limit: 8 << 10)
         guard let bytes, let key = ProviderKey(String(decoding: bytes, as: UTF8.self).trimmingWhitespace()) else {
-            throw CommandError(.usage, "provider.key_format", "\(file == "-" ? "standard input" : file) has no API key")
+            throw AppError(.usage, "provider.key_format", "\(file == "-" ? "standard input" : file) has no API key")
         }
         return key
     }

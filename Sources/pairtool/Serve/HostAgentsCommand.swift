@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
@@ -40,7 +41,7 @@ struct HostAgentsCommand: AsyncParsableCommand {
         }
         if installed { rows.removeAll { $0.path == nil } }
         guard !rows.isEmpty else {
-            throw CommandError(.nothingFound, "agent.none", "no agent is installed", next: "pairtool host agents")
+            throw AppError(.nothingFound, "agent.none", "no agent is installed", next: "pairtool host agents")
         }
         output.list(
             rows,

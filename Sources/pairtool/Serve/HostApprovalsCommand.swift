@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
@@ -41,7 +42,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
             let output = options.output
             let questions = try await output.hostQuestions(all: all)
             guard !questions.isEmpty else {
-                throw CommandError(.nothingFound, "approvals.none", "no question is waiting")
+                throw AppError(.nothingFound, "approvals.none", "no question is waiting")
             }
             let now = output.context.now()
             var columns: [TableColumn<Approval>] = [
@@ -102,7 +103,7 @@ struct HostAnswerOptions: ParsableArguments {
         request.approve = approve
         request.always = always
         request.option = option
-        guard var question = try await output.ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        guard var question = try await output.ask(request).questions?.first else { throw AppError.strangeAnswer }
         let waits = approve && output.format != .quiet
         if waits, output.format == .json { question.continuedAt = try await continuation(question) }
         output.result(question, id: question.id) {
@@ -192,7 +193,7 @@ extension Output {
         )
         var request = AdminRequest(.questions)
         request.question = found.id
-        guard let question = try await ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        guard let question = try await ask(request).questions?.first else { throw AppError.strangeAnswer }
         return question
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -42,13 +43,13 @@ struct HostAuditCommand: AsyncParsableCommand {
     }
 
     private func report(_ verdict: AuditVerdict?, _ output: Output) throws {
-        guard let verdict else { throw CommandError.strangeAnswer }
+        guard let verdict else { throw AppError.strangeAnswer }
         output.result(AuditVerdictRow(verdict), id: nil) {
             verdict.brokenAt.map { "The audit was changed: row \($0) does not match." }
                 ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."
         }
         if !verdict.isIntact {
-            throw output.ended(by: CommandError(.failed, "host.audit_changed", "the audit was changed"))
+            throw output.ended(by: AppError(.failed, "host.audit_changed", "the audit was changed"))
         }
     }
 }

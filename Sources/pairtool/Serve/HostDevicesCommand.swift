@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -20,7 +21,7 @@ struct HostDevicesCommand: AsyncParsableCommand {
         let output = options.output
         let devices = try await output.ask(AdminRequest(.devices)).devices ?? []
         guard !devices.isEmpty else {
-            throw CommandError(.nothingFound, "device.none", "no device is paired yet", next: "pairtool host pair")
+            throw AppError(.nothingFound, "device.none", "no device is paired yet", next: "pairtool host pair")
         }
         let now = output.context.now()
         output.list(
@@ -104,7 +105,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             request.device = device.id
             let all = allowed + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add
             request.permissions = all.unique.filter { !remove.contains($0) }
-            guard let changed = try await output.ask(request).devices?.first else { throw CommandError.strangeAnswer }
+            guard let changed = try await output.ask(request).devices?.first else { throw AppError.strangeAnswer }
             device = changed
         }
         output.adminDevice(device) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -53,7 +54,7 @@ struct HostPairCommand: AsyncParsableCommand {
         request.permissions = grant.permissions
         request.lifetimeSeconds = expires?.seconds
         let answer = try await output.ask(request)
-        guard let challenge = answer.challenge else { throw CommandError.strangeAnswer }
+        guard let challenge = answer.challenge else { throw AppError.strangeAnswer }
         try picture?.write(challenge.qrPayload)
         switch output.format {
         case .json:
@@ -118,9 +119,9 @@ struct HostPairRow: Encodable {
     }
 }
 
-extension CommandError {
+extension AppError {
     /// The host's answer lacks what the request asked for.
-    static let strangeAnswer = CommandError(
+    static let strangeAnswer = AppError(
         .failed,
         "host.bad_answer",
         "the host gave an incomplete answer; it may be of another version",
@@ -146,7 +147,7 @@ struct HostUnlockCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let before = try await output.ask(AdminRequest(.status)).status
-        guard let status = try await output.ask(AdminRequest(.unlock)).status else { throw CommandError.strangeAnswer }
+        guard let status = try await output.ask(AdminRequest(.unlock)).status else { throw AppError.strangeAnswer }
         output.result(HostStatusRow(status), id: status.id) {
             before?.pairingLocked == false
                 ? "The digits were not locked. The count of wrong codes starts again."

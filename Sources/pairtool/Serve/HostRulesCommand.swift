@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -42,7 +43,7 @@ struct HostRulesCommand: AsyncParsableCommand {
             let rules = answer.rules ?? []
             for fault in answer.ruleFaults ?? [] { output.say(TerminalText.line("\(fault).")) }
             guard !rules.isEmpty else {
-                throw CommandError(
+                throw AppError(
                     .nothingFound,
                     "rules.none",
                     "your host has no rules: its agent asks",
@@ -109,7 +110,7 @@ struct HostRuleAddCommand: AsyncParsableCommand {
         var request = AdminRequest(.addRule)
         request.rule = rule
         request.project = project.map(Self.place)
-        guard let rule = try await output.ask(request).rules?.first else { throw CommandError.strangeAnswer }
+        guard let rule = try await output.ask(request).rules?.first else { throw AppError.strangeAnswer }
         output.result(rule, id: "\(rule.id)") { TerminalText.line("Rule \(rule.id): \(rule.text)") }
     }
 
@@ -141,7 +142,7 @@ struct HostRuleRemoveCommand: AsyncParsableCommand {
         let output = options.output
         var request = AdminRequest(.removeRule)
         request.rule = AgentRule(id: id, effect: .ask)
-        guard let rule = try await output.ask(request).rules?.first else { throw CommandError.strangeAnswer }
+        guard let rule = try await output.ask(request).rules?.first else { throw AppError.strangeAnswer }
         output.result(rule, id: "\(rule.id)") { TerminalText.line("Removed rule \(rule.id): \(rule.text)") }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import Discovery
@@ -190,8 +191,8 @@ struct HostRunCommand: AsyncParsableCommand {
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.begins(with: "/") ? project : "\(current)/\(project)"
             guard let resolved = realpath(path, nil) else {
-                let status: ExitStatus = errno == EACCES ? .permissionDenied : .nothingFound
-                throw CommandError(status, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
+                let kind: AppError.Kind = errno == EACCES ? .permissionDenied : .nothingFound
+                throw AppError(kind, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
             }
             defer { free(resolved) }
             return String(cString: resolved)

@@ -16,7 +16,7 @@ struct HostRuntime: Sendable {
             try await serve()
         } catch {
             // Show the reason first, then that the host has ended.
-            throw ExitRequest(status: await screen.end(after: error))
+            throw ExitRequest(await screen.end(after: error))
         }
         await screen.end()
     }

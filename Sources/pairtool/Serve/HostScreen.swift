@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import Discovery
@@ -130,7 +131,7 @@ actor HostScreen {
         do {
             try picture?.write(challenge.qrPayload)
         } catch {
-            output.warn(CommandError(describing: error))
+            output.warn(AppError(describing: error))
         }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 
@@ -54,7 +55,7 @@ struct HostSessionsCommand: AsyncParsableCommand {
             let output = options.output
             var request = AdminRequest(.sessions)
             request.chat = try await output.hostPlace(session).id
-            guard let place = try await output.ask(request).sessions?.first else { throw CommandError.strangeAnswer }
+            guard let place = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
             output.show(place)
         }
     }
@@ -87,7 +88,7 @@ struct HostSessionsCommand: AsyncParsableCommand {
             var request = AdminRequest(.removeSession)
             request.chat = try await output.hostPlace(session).id
             request.force = force
-            guard let place = try await output.ask(request).sessions?.first else { throw CommandError.strangeAnswer }
+            guard let place = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
             output.showRemoved(place)
         }
     }
@@ -118,7 +119,7 @@ struct HostChangesCommand: AsyncParsableCommand {
         request.chat = try await output.hostPlace(chat).id
         request.stat = view.stat
         request.file = view.file
-        guard let changes = try await output.ask(request).changes else { throw CommandError.strangeAnswer }
+        guard let changes = try await output.ask(request).changes else { throw AppError.strangeAnswer }
         let shown = ChangesView(output: output, changes: changes)
         try await shown.show(file: view.file, avoidsPager: view.pager.avoidsPager)
     }

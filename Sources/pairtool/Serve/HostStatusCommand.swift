@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -18,7 +19,7 @@ struct HostStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        guard let status = try await output.ask(AdminRequest(.status)).status else { throw CommandError.strangeAnswer }
+        guard let status = try await output.ask(AdminRequest(.status)).status else { throw AppError.strangeAnswer }
         let row = HostStatusRow(status)
         output.result(row, id: row.id) { output.fitted(row.text(now: output.context.now()), indent: 11) }
     }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Glibc
 import Identity
@@ -18,12 +19,12 @@ struct QRPicture: Sendable {
 
     /// Checks that this overwrites no file of the user's, and that the file can be written.
     ///
-    /// - Throws: ``CommandError`` if the path holds anything but a host's picture or an empty file, or cannot be
+    /// - Throws: ``AppError`` if the path holds anything but a host's picture or an empty file, or cannot be
     ///   written.
     init(path: String) throws {
         let place = try OutputFile.destination(path)
         guard FileStatus(place, followingLinks: false) == nil || Self.isReplaceable(place) else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "host.qr_file",
                 "\(path) exists and is not a picture of a pairing code; it was left unchanged",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -54,7 +55,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         do {
             return try await host.family.behavior.generation(of: host, output: output, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
-            output.warn(CommandError(describing: error).adding("The list shows what hosts of its family can do."))
+            output.warn(AppError(describing: error).adding("The list shows what hosts of its family can do."))
             return nil
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -37,7 +38,7 @@ struct DevicesListCommand: AsyncParsableCommand {
             let connected = try await session.devices.status().connectedDevice?.id
             let devices = try await session.devices.devices()
             guard !devices.isEmpty else {
-                throw CommandError(
+                throw AppError(
                     .nothingFound,
                     "device.none",
                     "\(session.host.name) has no paired devices",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -31,7 +32,7 @@ struct DisconnectCommand: AsyncParsableCommand {
             let connected = try await session.devices.status().connectedDevice
             // The request ends the connection of whichever device is connected, so it is sent only if that is this one.
             if !session.isVerified, let connected, connected.id != session.host.deviceID {
-                throw CommandError(
+                throw AppError(
                     .notPaired,
                     "host.superseded",
                     "\(session.host.name) is connected to another device, \(connected.name) (\(connected.id)); nothing was changed",

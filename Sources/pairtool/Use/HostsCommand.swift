@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -42,7 +43,7 @@ struct HostsListCommand: AsyncParsableCommand {
         let output = options.output
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
         guard !hosts.hosts.isEmpty else {
-            throw CommandError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
+            throw AppError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
         }
         let now = output.context.now()
         output.list(
@@ -116,7 +117,7 @@ struct HostsRenameCommand: AsyncParsableCommand {
         let (renamed, isDefault) = try HostsCommand.change(output) { hosts in
             var renamed = try PairedHostSelection.select(host, in: hosts)
             if let other = hosts.hosts.first(where: { $0.id != renamed.id && $0.name == name }) {
-                throw CommandError(
+                throw AppError(
                     .usage,
                     "host.name_taken",
                     "another paired host (\(other.id)) is called “\(name)”"

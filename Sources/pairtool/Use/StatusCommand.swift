@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -76,7 +77,7 @@ struct StatusCommand: AsyncParsableCommand {
             return (report: report, failure: report.failure(health))
         }
         var failures = HostAnswers<HostStatusReport>()
-        var rows: [(report: HostStatusReport, failure: CommandError?)] = []
+        var rows: [(report: HostStatusReport, failure: AppError?)] = []
         for (host, result) in results {
             switch result {
             case .success(let row): rows.append(row)
@@ -101,7 +102,7 @@ struct StatusCommand: AsyncParsableCommand {
             for row in rows { if let failure = row.failure { output.say(TerminalText.line(failure.message)) } }
         }
         guard failures.failures.count == rows.count else { return }
-        throw failures.failure(CommandError(.failed, "hosts.none_answered", "no host answered"))
+        throw failures.failure(AppError(.failed, "hosts.none_answered", "no host answered"))
     }
 
     private func followAll() async throws {
@@ -111,7 +112,7 @@ struct StatusCommand: AsyncParsableCommand {
             let selected: PairedHost
             do {
                 selected = try await one.selected(output)
-            } catch let error as CommandError where error.status == .unreachable {
+            } catch let error as AppError where error.kind == .unreachable {
                 show(HostStatusReport(host, problem: error.message))
                 throw error
             }
@@ -250,9 +251,9 @@ struct HostStatusReport: Encodable, Equatable {
     }
 
     /// Why the host cannot be used now.
-    func failure(_ health: HostHealth) -> CommandError? {
+    func failure(_ health: HostHealth) -> AppError? {
         if !connected {
-            return CommandError(
+            return AppError(
                 .notPaired,
                 "host.not_paired",
                 family.behavior.codes.contains(.token)
@@ -263,18 +264,18 @@ struct HostStatusReport: Encodable, Equatable {
             )
         }
         if let trouble = health.trouble {
-            return CommandError(.hostUnavailable, "host.not_well", "\(name) reports a problem: \(trouble)")
+            return AppError(.hostUnavailable, "host.not_well", "\(name) reports a problem: \(trouble)")
         }
         return switch health.assistant {
         case .account(false):
-            CommandError(
+            AppError(
                 .hostUnavailable,
                 "host.host_signed_out",
                 "the assistant's account is not signed in on \(name)",
                 next: "sign in to the assistant on the host"
             )
         case .program(false):
-            CommandError(
+            AppError(
                 .hostUnavailable,
                 "host.no_assistant",
                 "the assistant's program does not answer on \(name)",

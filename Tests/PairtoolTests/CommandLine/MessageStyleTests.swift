@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionHost
 import Desktop
@@ -34,11 +35,11 @@ import Testing
             (QRCodecError(.io, "Cannot open code.png: no."), "cannot open code.png: no"),
             (HistoryError(.damaged, "There is no history."), "there is no history"),
             (PairingError(.unreachable, "No connection to 10.0.0.1:1."), "no connection to 10.0.0.1:1"),
-            (CommandError(.failed, "x", "The Mac: it is gone."), "The Mac: it is gone."),
+            (AppError(.failed, "x", "The Mac: it is gone."), "The Mac: it is gone."),
         ] as [(any Error, String)]
     )
     func style(error: any Error, shown: String) {
-        #expect(CommandError(describing: error).message == shown)
+        #expect(AppError(describing: error).message == shown)
     }
 
     @Test(
@@ -48,9 +49,9 @@ import Testing
     func names(name: String) throws {
         var lost = CompanionClientError(.unreachable, "\(name) (192.168.1.5:7878) did not answer in time.")
         lost.beginsWithName = true
-        #expect(CommandError(describing: lost).message == "\(name) (192.168.1.5:7878) did not answer in time")
+        #expect(AppError(describing: lost).message == "\(name) (192.168.1.5:7878) did not answer in time")
         let late = CompanionClientError(.alreadyDecided, "x", hostText: "\(name) was first: the question was approved")
-        #expect(CommandError(describing: late).message == "\(name) was first: the question was approved")
+        #expect(AppError(describing: late).message == "\(name) was first: the question was approved")
     }
 
     @Test("The first word of every error in the sources is one that is shown in lower case, or a known name")
@@ -84,7 +85,7 @@ import Testing
         var context = CommandContext.process
         (context.stderr, context.stderrIsTerminal) = (messages, false)
         let output = Output(context: context, format: .text)
-        output.warn(CommandError(describing: CompanionHostError(.portInUse, "Port 7878 is taken.")))
+        output.warn(AppError(describing: CompanionHostError(.portInUse, "Port 7878 is taken.")))
         #expect(messages.text == "pairtool: port 7878 is taken\n")
     }
 }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -25,9 +26,9 @@ import Testing
         return hosts
     }
 
-    private func error(_ word: String?, _ family: HostFamily, _ hosts: PairedHosts) throws -> CommandError {
+    private func error(_ word: String?, _ family: HostFamily, _ hosts: PairedHosts) throws -> AppError {
         try #require(
-            #expect(throws: CommandError.self) {
+            #expect(throws: AppError.self) {
                 try PairedHostSelection.select(word, of: family, for: "such things", in: hosts)
             }
         )
@@ -40,12 +41,12 @@ import Testing
         #expect(try PairedHostSelection.select(nil, of: .copilotforge, for: "", in: mixed).name == "host 0")
         #expect(try error("", .lumi, mixed).message == "the name of the host is empty")
         let several = try error(nil, .aicli, mixed)
-        #expect(several.code == "host.ambiguous" && several.status == .usage)
+        #expect(several.code == "host.ambiguous" && several.kind == .usage)
         #expect(several.message.contains("several AICLI hosts") && several.message.contains("host 3"))
         #expect(try error(nil, .jarvis, mixed).code == "host.cannot")
         for none in [try hosts([.copilotforge, .lumi], usual: nil), PairedHosts()] {
             let missing = try error(nil, .aicli, none)
-            #expect(missing.code == "host.none_paired" && missing.status == .notPaired, "\(missing)")
+            #expect(missing.code == "host.none_paired" && missing.kind == .notPaired, "\(missing)")
         }
     }
 

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionHost
 import CompanionTestSupport
 import CompanionWire
@@ -16,7 +17,7 @@ import Testing
         let digits = try await terminal.shows("  (").filter { $0 != " " }
         let bytes = try readHalfBlocks(drawing)
         guard case .pairing(let payload) = QRContent(bytes) else {
-            throw CommandError(.failed, "test", "no pairing code: \(String(decoding: bytes, as: UTF8.self))")
+            throw AppError(.failed, "test", "no pairing code: \(String(decoding: bytes, as: UTF8.self))")
         }
         #expect(payload.code == digits, "the digits are those of the picture")
         let words = try await terminal.shows(")")

@@ -3,7 +3,9 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case malformed, tooLarge, damaged, newer, unusable, neverPulled
+            case malformed, damaged, newer, unusable
+            case tooLarge = "too_large"
+            case neverPulled = "never_pulled"
         }
 
         private let value: Value

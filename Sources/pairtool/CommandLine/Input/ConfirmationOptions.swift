@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 
 /// The option `--yes` of commands that remove what cannot be had back. They ask first, and do nothing where nobody can
@@ -14,7 +15,7 @@ struct ConfirmationOptions: ParsableArguments {
     ///   - code: The code of the error if the answer is no.
     ///   - output: The output for the question and the error.
     ///   - outcome: The state of things, for the error if the answer is no. Default: nothing was removed.
-    /// - Throws: ``CommandError``: the answer is no, or there is no terminal to ask on.
+    /// - Throws: ``AppError``: the answer is no, or there is no terminal to ask on.
     func confirm(
         _ question: String,
         code: String,
@@ -23,7 +24,7 @@ struct ConfirmationOptions: ParsableArguments {
     ) async throws {
         guard !yes else { return }
         guard output.context.canAsk else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 code,
                 "there is no terminal to confirm this on; \(outcome)",
@@ -31,7 +32,7 @@ struct ConfirmationOptions: ParsableArguments {
             )
         }
         guard try await Question(context: output.context).confirm(question) else {
-            throw CommandError(.failed, code, "not confirmed; \(outcome)")
+            throw AppError(.failed, code, "not confirmed; \(outcome)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CompanionApp
 import Glibc
 import LocalState
 
@@ -5,7 +6,7 @@ import LocalState
 enum InputFile {
     /// All bytes of a file, or nil if there are more than `limit`. Blocks until a pipe's writer ends.
     ///
-    /// - Throws: ``CommandError`` if it cannot be read; `CancellationError` when the user interrupts the wait for a
+    /// - Throws: ``AppError`` if it cannot be read; `CancellationError` when the user interrupts the wait for a
     ///   pipe or a device.
     static func read(_ path: String, limit: Int) throws -> [UInt8]? {
         let descriptor = try open(path)
@@ -26,7 +27,7 @@ enum InputFile {
     /// not.
     static func open(_ path: String) throws -> Int32 {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw CommandError.unreadable(path, errno) }
+        guard descriptor >= 0 else { throw AppError.unreadable(path, errno) }
         return descriptor
     }
 
@@ -38,17 +39,17 @@ enum InputFile {
             if !isFile { try Interrupts.shared.wait(for: descriptor, POLLIN) }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count >= 0 else { throw CommandError.unreadable(path, errno) }
+            guard count >= 0 else { throw AppError.unreadable(path, errno) }
             return count > 0 ? chunk[..<count] : nil
         }
     }
 }
 
-extension CommandError {
+extension AppError {
     /// The error for a file, named by the user, that cannot be read.
-    static func unreadable(_ file: String, _ number: Int32) -> CommandError {
+    static func unreadable(_ file: String, _ number: Int32) -> AppError {
         guard !file.utf8.isEmpty else {
-            return CommandError(
+            return AppError(
                 .usage,
                 "usage",
                 "the name of a file is empty",
@@ -57,11 +58,11 @@ extension CommandError {
         }
         return switch number {
         case ENOENT, ENOTDIR:
-            CommandError(.nothingFound, "file.not_found", "\(file): there is no such file", next: nameHint(file))
+            AppError(.nothingFound, "file.not_found", "\(file): there is no such file", next: nameHint(file))
         case EACCES, EPERM:
-            CommandError(.permissionDenied, "file.denied", "\(file): you may not read it")
+            AppError(.permissionDenied, "file.denied", "\(file): you may not read it")
         default:
-            CommandError(.failed, "file.unreadable", "\(file): \(String(cString: strerror(number)))")
+            AppError(.failed, "file.unreadable", "\(file): \(String(cString: strerror(number)))")
         }
     }
 
@@ -77,7 +78,7 @@ extension CommandContext {
     ///
     /// - Parameter file: A path, or `-`.
     /// - Returns: Nil if there are more than `limit` bytes.
-    /// - Throws: ``CommandError`` if a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
+    /// - Throws: ``AppError`` if a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
     ///   `CancellationError` when the user interrupts.
     func content(of file: String = "-", limit: Int) async throws -> [UInt8]? {
         try await BlockingCall.run {

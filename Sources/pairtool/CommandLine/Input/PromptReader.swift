@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import LineEditor
@@ -18,7 +19,7 @@ protocol PromptReader: Sendable {
     func remember(_ prompt: String, isKept: Bool) async
     /// Lets the user change a text in an editor.
     ///
-    /// - Throws: ``CommandError`` if there is no terminal, or the editor fails.
+    /// - Throws: ``AppError`` if there is no terminal, or the editor fails.
     func edit(_ text: String) async throws -> String
     /// Gives the terminal back.
     func close()
@@ -41,7 +42,7 @@ struct PlainPromptReader: PromptReader {
     func remember(_ prompt: String, isKept: Bool) {}
 
     func edit(_ text: String) throws -> String {
-        throw CommandError(.failed, "terminal.none", "there is no terminal on which a text could be edited")
+        throw AppError(.failed, "terminal.none", "there is no terminal on which a text could be edited")
     }
 
     func close() {}
@@ -67,7 +68,7 @@ struct EditingPromptReader: PromptReader {
                 do {
                     text = try await edit(typed)
                 } catch  where !(error is CancellationError) {
-                    let message = CommandError(describing: error).message
+                    let message = AppError(describing: error).message
                     context.stderr.write("pairtool: \(TerminalText.line(message))\n")
                     text = typed
                 }

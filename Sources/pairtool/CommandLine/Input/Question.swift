@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import LocalState
 
@@ -75,12 +76,12 @@ struct Question {
 
     /// Asks for the six digits that a host shows, until the user types six digits.
     ///
-    /// - Throws: ``CommandError`` if the user types nothing.
+    /// - Throws: ``AppError`` if the user types nothing.
     func pairingCode(of hostName: String) async throws -> String {
         while true {
             let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
             guard let line = try await secret(prompt), !line.trimmingWhitespace().isEmpty else {
-                throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
+                throw AppError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
             }
             if let code = PairingPayload.code(typed: line) { return code }
             context.stderr.write("A pairing code has six digits.\n")

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Glibc
@@ -12,7 +13,7 @@ struct TextEditor {
     /// The text is in a file that only this user may read, while the editor runs.
     ///
     /// - Returns: The changed text, without the line end that editors add.
-    /// - Throws: ``CommandError`` if the editor cannot be started, fails, or leaves no text.
+    /// - Throws: ``AppError`` if the editor cannot be started, fails, or leaves no text.
     func edit(_ text: String) async throws -> String {
         let path = "\(context.paths.runtime)/prompt-\(UUID().uuidString).md"
         do {
@@ -20,14 +21,14 @@ struct TextEditor {
             defer { unlink(path) }
             try await run(on: path)
             guard let bytes = try PrivateFile.readRecord(path) else {
-                throw CommandError(.failed, "editor.failed", "the editor removed the file; the text is as it was")
+                throw AppError(.failed, "editor.failed", "the editor removed the file; the text is as it was")
             }
             guard let changed = String(validating: bytes, as: UTF8.self) else {
-                throw CommandError(.failed, "editor.failed", "the editor left no UTF-8 text; the text is as it was")
+                throw AppError(.failed, "editor.failed", "the editor left no UTF-8 text; the text is as it was")
             }
             return changed.ends(with: "\n") ? String(changed.dropLast()) : changed
         } catch let error as PrivateFile.Failure {
-            throw CommandError(.failed, "editor.failed", "\(error.description); the text is as it was")
+            throw AppError(.failed, "editor.failed", "\(error.description); the text is as it was")
         }
     }
 
@@ -60,7 +61,7 @@ struct TextEditor {
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         )
         guard outcome.terminationStatus == .exited(0) else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "editor.failed",
                 "the editor (\(program)) failed; the text is as it was",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 
@@ -33,9 +34,9 @@ struct Output: Sendable {
             if context.stderrIsTerminal { context.stderr.write("\n") }
             return .interrupted
         }
-        let failure = CommandError(describing: error)
+        let failure = AppError(describing: error)
         report(failure)
-        return failure.status
+        return ExitStatus(failure.kind)
     }
 
     /// Writes a list in the requested format.
@@ -162,12 +163,12 @@ struct Output: Sendable {
     }
 
     /// Reports a failure that does not end the command.
-    func warn(_ error: CommandError) {
+    func warn(_ error: AppError) {
         warn(error.code, error.message, next: error.next)
     }
 
     /// Reports a failure, as a sentence or, with `--json`, as an object.
-    func report(_ error: CommandError) {
+    func report(_ error: AppError) {
         if format == .json {
             info(ErrorReport(error))
         } else {
@@ -182,9 +183,9 @@ struct Output: Sendable {
     /// Reports a failure that the data already shows: users get the next step, scripts get the object.
     ///
     /// - Returns: The error that ends the command.
-    func ended(by failure: CommandError) -> ExitRequest {
+    func ended(by failure: AppError) -> ExitRequest {
         if format == .json { report(failure) } else if let next = failure.next { say("Next: \(next)") }
-        return ExitRequest(status: failure.status)
+        return ExitRequest(failure.kind)
     }
 
     private func table<Item>(_ items: [Item], columns: [TableColumn<Item>]) {
@@ -218,7 +219,7 @@ extension FileSink {
     static func end(_ status: ExitStatus, json: Bool) -> ExitStatus {
         guard let reason = lossOfOutput else { return status }
         Output(context: .process, format: json ? .json : .text).report(
-            CommandError(.failed, "output.lost", "the output could not be written: \(reason)")
+            AppError(.failed, "output.lost", "the output could not be written: \(reason)")
         )
         return status == .interrupted ? status : .failed
     }

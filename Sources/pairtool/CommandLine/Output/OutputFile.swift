@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Glibc
 import LocalState
@@ -14,7 +15,7 @@ enum OutputFile {
     /// Writes as other tools do. A file gets its new content in one step, and links are followed. Anything that is not
     /// a regular file (a named pipe, a device) gets the bytes and stays. Blocks until a named pipe has a reader.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a dangling
+    /// - Throws: ``AppError`` with the code `file.unwritable`: a directory, a socket, a block device, a dangling
     ///   link, a pipe of another user, or a path that the user may not write to. `CancellationError` when the user
     ///   interrupts the wait for a pipe's reader.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
@@ -68,7 +69,7 @@ enum OutputFile {
     /// The path of a file that will be replaced as a whole, later or more than once: the end of all links, or the path
     /// itself if nothing exists there. What exists there may be anything but a link.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a dangling link, a descriptor of this process, a
+    /// - Throws: ``AppError`` with the code `file.unwritable`: a dangling link, a descriptor of this process, a
     ///   directory where the user may not create files.
     static func destination(_ path: String) throws -> String {
         guard !path.isEmpty else { throw failure("“”", "it is not a file name") }
@@ -85,12 +86,12 @@ enum OutputFile {
     ///
     /// - Parameter isDurable: Whether to wait until the content is on the disk. Not needed for a file that can be
     ///   created again. Default: false.
-    /// - Throws: ``CommandError`` with the code `file.unwritable`.
+    /// - Throws: ``AppError`` with the code `file.unwritable`.
     static func replace(_ path: String, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false) throws {
         do throws(PrivateFile.Failure) {
             try PrivateFile.write(bytes, to: path, makesDirectory: false, isDurable: isDurable)
         } catch {
-            throw CommandError(.failed, "file.unwritable", error.description)
+            throw AppError(.failed, "file.unwritable", error.description)
         }
     }
 
@@ -154,8 +155,8 @@ enum OutputFile {
         }
     }
 
-    private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> CommandError {
-        CommandError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
+    private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> AppError {
+        AppError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
     }
 }
 
@@ -167,7 +168,7 @@ final class OutputDraft: @unchecked Sendable {
     private let place: OutputFile.Place
     private let draft: PrivateFile.Draft?
 
-    /// - Throws: ``CommandError`` with the code `file.unwritable`, as the methods do.
+    /// - Throws: ``AppError`` with the code `file.unwritable`, as the methods do.
     init(_ path: String) throws {
         self.path = path
         place = try OutputFile.place(path)
@@ -202,7 +203,7 @@ final class OutputDraft: @unchecked Sendable {
         do throws(PrivateFile.Failure) {
             return try body()
         } catch {
-            throw CommandError(.failed, "file.unwritable", error.description)
+            throw AppError(.failed, "file.unwritable", error.description)
         }
     }
 }

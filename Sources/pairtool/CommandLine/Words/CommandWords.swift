@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 
 /// Rewrites a command line for the argument parser: options that every command has may come before the command.
@@ -14,7 +15,7 @@ struct CommandWords {
     private static let general: Set<String> = ["--json", "-q", "--quiet"]
 
     /// - Parameter arguments: The words after the program's name.
-    /// - Throws: ``CommandError`` with exit code 2 for an unknown command, with the nearest known one as a suggestion.
+    /// - Throws: ``AppError`` with exit code 2 for an unknown command, with the nearest known one as a suggestion.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         var options: [String] = []
@@ -35,7 +36,7 @@ struct CommandWords {
         }
         if path.isEmpty {
             guard !rest.isEmpty || options.isEmpty else {
-                throw CommandError(.usage, "usage", "no command was given", next: "pairtool --help")
+                throw AppError(.usage, "usage", "no command was given", next: "pairtool --help")
             }
             options = []
         }
@@ -66,12 +67,12 @@ struct CommandWords {
         words = ["help"] + path
     }
 
-    private func unknown(_ word: String) -> CommandError {
+    private func unknown(_ word: String) -> AppError {
         let place = path.joined(separator: " ")
         let what =
             path.isEmpty ? "there is no command “\(word)”" : "`pairtool \(place)` has no command “\(word)”"
         let suggestions = suggestions(for: word).map { "`\($0)`" }
-        return CommandError(
+        return AppError(
             .usage,
             "usage",
             suggestions.isEmpty ? what : "\(what); did you mean \(suggestions.joined(separator: " or "))?",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 
 /// Finds the item that the user named on the command line.
@@ -37,9 +38,9 @@ enum NameMatch {
                 (names(item).first.map { "\($0) " } ?? "") + "(\(ids(item).first ?? "")\(place(item)))"
             }
             let message = "“\(word)” matches several: \(choices.joined(separator: ", "))"
-            throw CommandError(.usage, "\(kind).ambiguous", message, next: listing)
+            throw AppError(.usage, "\(kind).ambiguous", message, next: listing)
         }
-        throw CommandError(
+        throw AppError(
             .nothingFound,
             "\(kind).unknown",
             "\(nobody) \(called ?? kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -87,7 +88,7 @@ struct AgentEditCommand: AsyncParsableCommand {
         var (agent, settings) = (before, settings)
         if name == nil, settings.isEmpty {
             guard output.context.canAsk else {
-                throw CommandError(
+                throw AppError(
                     .usage,
                     "agent.nothing_to_change",
                     "there is nothing to change",
@@ -200,11 +201,11 @@ extension PulledHost {
         )
     }
 
-    /// - Throws: ``CommandError`` if another agent has this name: then nobody could tell them apart.
+    /// - Throws: ``AppError`` if another agent has this name: then nobody could tell them apart.
     fileprivate func requireFree(_ name: String, but id: UUID? = nil) throws {
         let others = try store.loadAgents()?.items ?? []
         guard others.contains(where: { $0.id != id && $0.name.lowercased() == name.lowercased() }) else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "agent.exists",
             "there is an agent “\(name)” already",

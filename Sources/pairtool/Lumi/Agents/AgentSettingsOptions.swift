@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Providers
@@ -50,7 +51,7 @@ struct AgentSettingsOptions: ParsableArguments {
 
     /// Sets what was given.
     ///
-    /// - Throws: ``CommandError`` for an unknown provider, a prompt that cannot be read, or one that is too long.
+    /// - Throws: ``AppError`` for an unknown provider, a prompt that cannot be read, or one that is too long.
     func apply(to configuration: inout LumiAgent.Configuration, _ context: CommandContext) async throws {
         if let provider { configuration.provider = try KeysCommand.provider(provider).displayName }
         if let model { configuration.model = model }
@@ -68,13 +69,13 @@ struct AgentSettingsOptions: ParsableArguments {
         guard let promptFile else { return nil }
         guard let bytes = try await context.content(of: promptFile, limit: Self.promptSize) else { throw Self.tooLong }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandError(.usage, "agent.prompt_unreadable", "the system prompt is not UTF-8 text")
+            throw AppError(.usage, "agent.prompt_unreadable", "the system prompt is not UTF-8 text")
         }
         return text.dropping(suffix: "\n").map(String.init) ?? text
     }
 
-    private static var tooLong: CommandError {
-        CommandError(.usage, "agent.prompt_too_long", "the system prompt is over \(promptSize >> 10) KiB")
+    private static var tooLong: AppError {
+        AppError(.usage, "agent.prompt_too_long", "the system prompt is over \(promptSize >> 10) KiB")
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -150,7 +151,7 @@ extension RemoteSubcommand {
         guard !isConfirmed else { return }
         let context = options.output.context
         guard context.canAsk else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "remote.unconfirmed",
                 "a \(what) can do anything on \(host.name), and there is no terminal to confirm it; nothing was sent",
@@ -159,7 +160,7 @@ extension RemoteSubcommand {
         }
         let question = "Run this \(what) on \(TerminalText.line(host.name))?\n\n\(script.text)\n\n"
         guard try await Question(context: context).confirm(question) else {
-            throw CommandError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
+            throw AppError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -59,7 +60,7 @@ struct RemotePingCommand: RemoteSubcommand {
             return "\(row.received) of \(row.sent) answered; min/median/max \(figures.joined(separator: " / ")) ms"
         }
         guard trips != nil else {
-            throw CommandError(.timedOut, "host.timed_out", "the Mac answered no ping", next: "try again")
+            throw AppError(.timedOut, "host.timed_out", "the Mac answered no ping", next: "try again")
         }
     }
 

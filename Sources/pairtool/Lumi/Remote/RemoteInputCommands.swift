@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -71,10 +72,10 @@ enum RemoteInput {
     static func text(_ word: String, context: CommandContext) async throws -> String {
         guard word == "-" else { return word }
         guard let bytes = try await context.content(limit: limit) else {
-            throw CommandError(.usage, "remote.input", "standard input has more than 1 MiB")
+            throw AppError(.usage, "remote.input", "standard input has more than 1 MiB")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandError(.usage, "remote.input", "standard input is not text in UTF-8")
+            throw AppError(.usage, "remote.input", "standard input is not text in UTF-8")
         }
         return text.ends(with: "\n") ? String(text.dropLast()) : text
     }

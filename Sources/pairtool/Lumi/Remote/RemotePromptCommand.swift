@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -36,7 +37,7 @@ struct RemotePromptCommand: AsyncParsableCommand {
                     do {
                         try await obey(line, on: mac)
                     } catch  where context.canAsk && !Self.ends(error) {
-                        if !(error is ExitRequest) { mac.output.report(CommandError(describing: error)) }
+                        if !(error is ExitRequest) { mac.output.report(AppError(describing: error)) }
                     }
                 }
             }
@@ -46,7 +47,7 @@ struct RemotePromptCommand: AsyncParsableCommand {
     /// Runs the command that a line has.
     private func obey(_ line: String, on mac: RemoteMac) async throws {
         guard var words = ShellWords.split(line) else {
-            throw CommandError(.usage, "usage", "a quotation mark is not closed")
+            throw AppError(.usage, "usage", "a quotation mark is not closed")
         }
         guard !words.isEmpty else { return }
         if words[0].isSame(as: "help") { words = words.dropFirst() + ["--help"] }
@@ -62,12 +63,12 @@ struct RemotePromptCommand: AsyncParsableCommand {
             found = try await Pairtool.asyncParseAsRoot(parsed.words)
         } catch {
             guard Pairtool.exitCode(for: error) == .success else {
-                throw CommandError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
+                throw AppError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
             }
             return mac.output.data(Pairtool.fullMessage(for: error))
         }
         guard var command = found as? any RemoteSubcommand, command.host.host == nil else {
-            throw CommandError(.usage, "usage", "the connection is to \(mac.host.name)", next: "help")
+            throw AppError(.usage, "usage", "the connection is to \(mac.host.name)", next: "help")
         }
         try await command.prepare(for: mac.host)
         let output = options.json || options.quiet ? mac.output : command.options.output

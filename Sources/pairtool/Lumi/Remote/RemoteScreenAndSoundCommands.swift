@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -54,7 +55,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         let context = options.output.context
         if show, TerminalPicture(context) == nil { throw Self.cannotShow }
         if isForStandardOutput, context.stdoutIsTerminal {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "remote.binary",
                 "a terminal cannot show the bytes of a picture; nothing was requested",
@@ -86,13 +87,13 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
 
     /// The path of the file to write.
     ///
-    /// - Throws: ``CommandError`` if something is there that must not be overwritten, or if the path cannot be written.
+    /// - Throws: ``AppError`` if something is there that must not be overwritten, or if the path cannot be written.
     private func place(_ path: String) throws -> String {
         let place = try OutputFile.destination(path)
         guard let kind = FileStatus(place, followingLinks: false)?.kind else { return place }
         let isFile = kind == .file
         guard isFile, force else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "remote.file",
                 isFile ? "\(path) exists already; it was not changed" : "\(path) is not a file",
@@ -108,8 +109,8 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         return "screenshot-\(digits).\(type.fileExtension)"
     }
 
-    private static var cannotShow: CommandError {
-        CommandError(
+    private static var cannotShow: AppError {
+        AppError(
             .usage,
             "remote.cannot_show",
             "this terminal does not say that it can show pictures, as kitty, iTerm2, WezTerm and terminals with "

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -74,7 +75,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
         try await host.withApproval(id, at: place, options) { session, approval in
             let approvals = try session.approvals
             if approvals.needsReason, case .reject(_, nil) = answer {
-                throw CommandError(
+                throw AppError(
                     .usage,
                     "usage",
                     "\(session.host.name) needs a reason for a rejection; nothing was sent",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -14,10 +15,10 @@ extension HostOptions {
         }
         do {
             return try pairedHosts("approvals", context) { $0 is any ApprovalDeciding.Type }
-        } catch let error as CommandError where ["host.cannot", "host.none_paired"].contains(error.code) {
+        } catch let error as AppError where ["host.cannot", "host.none_paired"].contains(error.code) {
             // Hosts that do not advertise themselves are paired by their address.
             let others = HostFamily.allCases.map(\.behavior).filter { !$0.isAdvertised }.map(\.pairCommand)
-            throw CommandError(
+            throw AppError(
                 .notPaired,
                 "host.none_paired",
                 "no host that asks for approvals is paired yet",
@@ -76,7 +77,7 @@ extension HostOptions {
             switch result {
             case .success(let approvals): found += approvals.map { ($0, host) }
             // Its agent asks nothing over the network.
-            case .failure(let error) where error.status == .versionMismatch: break
+            case .failure(let error) where error.kind == .versionMismatch: break
             case .failure(let error): output.warn(error.naming(host))
             }
         }
@@ -110,7 +111,7 @@ extension HostOptions {
     ) throws -> Approval {
         if let first = found.first, found.count == 1 { return first.approval }
         guard found.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "approval.ambiguous",
                 "“\(word)” matches several: "
@@ -121,7 +122,7 @@ extension HostOptions {
                 next: "use more of the id: pairtool approvals"
             )
         }
-        throw CommandError(
+        throw AppError(
             .nothingFound,
             "approval.unknown",
             place.map { "the host at \($0) has no request “\(word)”" } ?? "no host has a request “\(word)”",

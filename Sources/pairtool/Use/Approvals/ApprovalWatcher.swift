@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import DBus
@@ -73,7 +74,7 @@ struct ApprovalWatcher: Sendable {
         do {
             _ = try await approvals.decide(approval, answer)
         } catch {
-            let failure = CommandError(describing: error)
+            let failure = AppError(describing: error)
             session.output.warn(
                 failure.code,
                 "\(approval.title.scalars(atMost: 200)): \(failure.message)",

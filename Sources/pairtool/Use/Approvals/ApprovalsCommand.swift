@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -99,7 +100,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             let list = try await approvals.approvals(all: false)
             report(list, at: approvals.place, session.output)
             guard !list.approvals.isEmpty else {
-                throw CommandError(
+                throw AppError(
                     .nothingFound,
                     "approvals.none",
                     "no request waits for a decision at \(session.host.name)",
@@ -156,7 +157,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                     let rows = answer.list.approvals.map { ApprovalRow($0, at: answer.place) }
                     found.answers.append(.init(host: host, value: rows))
                 // A host whose agent asks nothing over the network.
-                case .failure(let error) where error.status == .versionMismatch: found.emptyCount += 1
+                case .failure(let error) where error.kind == .versionMismatch: found.emptyCount += 1
                 case .failure(let error): found.failures.append((host, error))
                 }
             }
@@ -165,7 +166,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 .sorted { ($0.row.requestedAt ?? .distantPast) < ($1.row.requestedAt ?? .distantPast) }
             guard !rows.isEmpty else {
                 throw found.failure(
-                    CommandError(
+                    AppError(
                         .nothingFound,
                         "approvals.none",
                         "no request waits for a decision",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 
@@ -52,7 +53,7 @@ extension Output {
     /// - Parameter place: The place of the sessions, such as `on Studio`, for the error if there are none.
     func list(_ places: [AgentPlace], place: String) throws {
         guard !places.isEmpty else {
-            throw CommandError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
+            throw AppError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
         }
         let now = context.now()
         let rows = places.map(AgentSessionRow.init)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -106,14 +107,14 @@ struct AgentSessionsCommand: AsyncParsableCommand {
 extension HostSession {
     /// The client for the places where agents work.
     ///
-    /// - Throws: ``CommandError`` that names the command for hosts whose sessions are something else.
+    /// - Throws: ``AppError`` that names the command for hosts whose sessions are something else.
     fileprivate var places: any ChangeReporting {
         get throws {
             let family = host.family.behavior.capabilities(of: host, health: nil)
             guard offer.changes == nil,
                 let command = family.own.first(where: { $0.capability.isSame(as: "sessions") })?.command
             else { return try changes }
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host, whose sessions have a command of their own",

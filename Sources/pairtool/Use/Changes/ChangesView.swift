@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Markdown
 
@@ -35,11 +36,11 @@ struct ChangesView {
     }
 
     /// - Parameter file: The file or directory that was asked for; nil for all.
-    /// - Throws: ``CommandError`` with exit code 3 if nothing was changed.
+    /// - Throws: ``AppError`` with exit code 3 if nothing was changed.
     func show(file: String?, avoidsPager: Bool) async throws {
         let files = changes.files.elements
         guard !files.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .nothingFound,
                 "changes.none",
                 (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since \(start)"

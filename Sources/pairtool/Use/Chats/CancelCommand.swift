@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -41,7 +42,7 @@ struct CancelCommand: AsyncParsableCommand {
             let chatID = try await session.chat(chat).chat.id
             let turns = LastTurns(context: session.context)
             guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
-                throw CommandError(
+                throw AppError(
                     .nothingFound,
                     "turn.none",
                     "this machine knows of no turn that it started in that chat",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -124,7 +125,7 @@ final class CancellableTurn: Sendable {
                 if state == "cancelled" { return .cancelled }
             } catch  where !Task.isCancelled {
                 await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
-                session.output.report(CommandError(describing: error))
+                session.output.report(AppError(describing: error))
                 session.output.say("Still waiting for the answer. Ctrl-C stops waiting for it.")
                 isWanted = false
             }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -41,7 +42,7 @@ struct ChatsCommand: AsyncParsableCommand {
         }
     }
 
-    private static let nothing = CommandError(
+    private static let nothing = AppError(
         .nothingFound,
         "chat.none",
         "there is no chat yet",
@@ -96,7 +97,7 @@ struct ChatsCommand: AsyncParsableCommand {
             guard let word, found.answers.isEmpty else { throw found.failure(Self.nothing) }
             let unknown = "none of the hosts that answered has the project “\(word)”"
             let next = "pairtool projects --all-hosts"
-            throw found.failure(CommandError(.nothingFound, "project.unknown", unknown, next: next))
+            throw found.failure(AppError(.nothingFound, "project.unknown", unknown, next: next))
         }
         let mode = TableColumn.mode(rows, rank: 2) { $0.row.mode }
         output.list(rows, ("TITLE", \.title), place: ("PROJECT", \.projectName), more: mode)

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -109,7 +110,7 @@ struct Conversation: Sendable {
     /// Sends what waits for the chat, and creates the chat if the host needs it before the first prompt.
     ///
     /// - Parameter prompt: The first prompt, which gives the chat its title.
-    /// - Throws: ``CommandError`` if the host does not take the pictures. This is checked first, so that no empty chat
+    /// - Throws: ``AppError`` if the host does not take the pictures. This is checked first, so that no empty chat
     ///   is left behind.
     mutating func prepare(for prompt: String) async throws {
         if !images.isEmpty { try checkTakesImages() }
@@ -227,7 +228,7 @@ struct Conversation: Sendable {
                 }
             }
         } catch let error as CompanionClientError where error.code == .streamInterrupted {
-            var failure = CommandError(describing: error)
+            var failure = AppError(describing: error)
             failure.next = "check the chat before you send it again: pairtool messages \(chatID.shortID)"
             throw failure
         }
@@ -246,10 +247,10 @@ struct Conversation: Sendable {
         }
     }
 
-    /// - Throws: ``CommandError`` if the host does not take pictures with a prompt.
+    /// - Throws: ``AppError`` if the host does not take pictures with a prompt.
     func checkTakesImages() throws {
         guard session.offer.turns?.takesImages != true else { return }
-        throw CommandError(
+        throw AppError(
             .failed,
             "host.cannot",
             "\(session.host.name) does not accept pictures; nothing was sent",

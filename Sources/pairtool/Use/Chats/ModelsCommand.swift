@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -21,7 +22,7 @@ struct ModelsCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let models = try await session.models.models()
             guard !models.isEmpty else {
-                throw CommandError(.nothingFound, "model.none", "\(session.host.name) has no models")
+                throw AppError(.nothingFound, "model.none", "\(session.host.name) has no models")
             }
             session.output.list(
                 models,

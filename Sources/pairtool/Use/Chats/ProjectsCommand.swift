@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -30,7 +31,7 @@ struct ProjectsCommand: AsyncParsableCommand {
         try await host.withKnownSession(options, known) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
-                throw CommandError(.nothingFound, "project.none", "\(session.host.name) has no projects")
+                throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
             }
             let now = session.context.now()
             session.output.list(
@@ -57,7 +58,7 @@ struct ProjectsCommand: AsyncParsableCommand {
         found.reportFailures(output)
         let rows = found.rows(ProjectRow.init)
         guard !rows.isEmpty else {
-            throw found.failure(CommandError(.nothingFound, "project.none", "the paired hosts have no projects"))
+            throw found.failure(AppError(.nothingFound, "project.none", "the paired hosts have no projects"))
         }
         output.list(rows, ("NAME", \.name), place: ("PATH", \.localPath))
     }

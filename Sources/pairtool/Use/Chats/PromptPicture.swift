@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import LocalState
@@ -5,7 +6,7 @@ import Providers
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// - Throws: ``CommandError`` if no file has this path, or the file is not a picture or is too large.
+    /// - Throws: ``AppError`` if no file has this path, or the file is not a picture or is too large.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }
@@ -13,7 +14,7 @@ enum PromptPicture {
             guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
             return try PictureFile.image(bytes)
         } catch let error as ProviderError {
-            var failure = CommandError(describing: error)
+            var failure = AppError(describing: error)
             failure.message = "\(path): \(failure.message)"
             throw failure
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Glibc
@@ -108,7 +109,7 @@ struct SendCommand: AsyncParsableCommand {
                     // The user had a prompt cancelled that waited for the chat.
                     isTold = true
                     session.output.say("This prompt was not sent.")
-                    throw ExitRequest(status: .interrupted)
+                    throw ExitRequest(AppError.Kind.interrupted)
                 }
                 if new { session.output.say("Chat \(conversation.chatID)") }
                 let turn = CancellableTurn(session, chatID: conversation.chatID)
@@ -117,7 +118,7 @@ struct SendCommand: AsyncParsableCommand {
                     let sent = try await Interrupts.shared.withHandler(handler) {
                         try await conversation.sending(prompt, as: turn)
                     }
-                    guard let sent else { throw ExitRequest(status: .interrupted) }
+                    guard let sent else { throw ExitRequest(AppError.Kind.interrupted) }
                     conversation = sent
                 } catch  where Task.isCancelled {
                     isTold = true
@@ -130,7 +131,7 @@ struct SendCommand: AsyncParsableCommand {
             options.output.say("Stopped; nothing was sent.")
             throw error
         } catch  where !isReached && !Task.isCancelled && HostOptions.isOutOfReach(error) {
-            throw CommandError(describing: error).adding(
+            throw AppError(describing: error).adding(
                 "Nothing was sent. To keep a prompt until its host is back: pairtool send --queue"
             )
         }
@@ -162,10 +163,10 @@ struct SendCommand: AsyncParsableCommand {
                 let isQuiet = session.output.format == .quiet
                 let earlier = try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
                 if !earlier.stuck.isEmpty || earlier.isCancelled {
-                    throw ExitRequest(status: earlier.failures.worst ?? .failed)
+                    throw ExitRequest(earlier.failures.max() ?? .failed)
                 }
                 let outcome = try await OutboxSender(session, .showing).send { $0.id.isSame(as: waiting.id) }
-                if let worst = outcome.failures.worst { throw ExitRequest(status: worst) }
+                if let worst = outcome.failures.max() { throw ExitRequest(worst) }
                 if isQuiet, let answer = outcome.answer { session.output.data(TerminalText.block(answer)) }
             }
         } catch {
@@ -186,7 +187,7 @@ struct SendCommand: AsyncParsableCommand {
                 throw error
             }
             guard HostOptions.isOutOfReach(error) else {
-                throw CommandError(describing: error).adding("The prompt waits as \(kept.prompt.id).")
+                throw AppError(describing: error).adding("The prompt waits as \(kept.prompt.id).")
             }
             if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }
             let name = TerminalText.line(kept.host.name)
@@ -218,15 +219,15 @@ struct SendCommand: AsyncParsableCommand {
         var prompt = lacksPrompt ? "-" : words[words.count - 1]
         if prompt == "-" {
             guard let bytes = try await context.content(limit: 1 << 20) else {
-                throw CommandError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
+                throw AppError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw CommandError(.usage, "prompt.encoding", "the prompt is not UTF-8 text")
+                throw AppError(.usage, "prompt.encoding", "the prompt is not UTF-8 text")
             }
             prompt = text
         }
         guard !prompt.trimmingWhitespace().isEmpty else {
-            throw CommandError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
+            throw AppError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
         }
         return prompt
     }

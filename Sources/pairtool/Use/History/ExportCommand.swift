@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import History
@@ -103,7 +104,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func choose(_ chats: [HistoryChat]) throws -> [HistoryChat] {
         guard !chats.isEmpty else {
-            throw CommandError(.nothingFound, "chat.none", "no chat was read yet", next: "pairtool chats")
+            throw AppError(.nothingFound, "chat.none", "no chat was read yet", next: "pairtool chats")
         }
         guard let name else { return chats }
         do {

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -30,12 +31,12 @@ extension HistoryStore {
 extension Output {
     /// Runs a body with the history.
     ///
-    /// - Throws: `HistoryError`; ``CommandError`` if the user wants no history.
+    /// - Throws: `HistoryError`; ``AppError`` if the user wants no history.
     func withHistory<R>(_ body: (OpenedHistory) async throws -> R) async throws -> R {
         let choices = Choices.load(context.paths)
         choices.faults.forEach(warn)
         guard !choices.isHistoryOff else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "history.off",
                 "the history is turned off",

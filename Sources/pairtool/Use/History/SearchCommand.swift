@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -106,7 +107,7 @@ struct SearchCommand: AsyncParsableCommand {
             let hits = try await history.store.search(query, scope)
             guard !hits.isEmpty else {
                 let next = "read the chat first: pairtool messages CHAT --all"
-                throw CommandError(.nothingFound, "message.none", "no stored message matches", next: next)
+                throw AppError(.nothingFound, "message.none", "no stored message matches", next: next)
             }
             return hits
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -90,7 +91,7 @@ struct HostAnswers<Value: Sendable>: Sendable {
     var answers: [Answer] = []
     /// How many hosts have nothing of what was asked for.
     var emptyCount = 0
-    var failures: [(host: PairedHost, error: CommandError)] = []
+    var failures: [(host: PairedHost, error: AppError)] = []
 
     /// The rows of all items, the newest first.
     func rows<Item, Row: DatedRow>(_ row: (Item) -> Row) -> [HostRow<Row>] where Value == [Item] {
@@ -106,11 +107,11 @@ struct HostAnswers<Value: Sendable>: Sendable {
     /// The error that ends a command for which there is nothing to show.
     ///
     /// - Parameter nothing: The error if hosts answered.
-    func failure(_ nothing: CommandError) -> CommandError {
-        guard answers.isEmpty, emptyCount == 0, let worst = failures.map(\.error.status).worst else {
+    func failure(_ nothing: AppError) -> AppError {
+        guard answers.isEmpty, emptyCount == 0, let worst = failures.map(\.error.kind).max() else {
             return nothing
         }
-        return CommandError(
+        return AppError(
             worst,
             "hosts.none_answered",
             failures.count == 1 ? "the host did not answer" : "none of the \(failures.count) hosts answered",
@@ -119,9 +120,9 @@ struct HostAnswers<Value: Sendable>: Sendable {
     }
 }
 
-extension CommandError {
+extension AppError {
     /// The same error with the host's name in its message.
-    func naming(_ host: PairedHost) -> CommandError {
+    func naming(_ host: PairedHost) -> AppError {
         guard !message.has(host.name) else { return self }
         var error = self
         error.message = "\(host.name): \(message)"
@@ -129,15 +130,15 @@ extension CommandError {
     }
 
     /// The same error with one more sentence in its message.
-    func adding(_ sentence: String) -> CommandError {
+    func adding(_ sentence: String) -> AppError {
         var error = self
         error.message += message.utf8.last == UInt8(ascii: ".") ? " \(sentence)" : ". \(sentence)"
         return error
     }
 
     /// A host that was waited for as long as the user wants.
-    static func late(_ host: PairedHost, _ limit: Duration) -> CommandError {
-        CommandError(
+    static func late(_ host: PairedHost, _ limit: Duration) -> AppError {
+        AppError(
             .timedOut,
             "host.timed_out",
             "\(host.title) did not answer within \(limit.roughly)",

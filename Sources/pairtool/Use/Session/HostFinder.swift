@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -21,7 +22,7 @@ struct HostFinder: Sendable {
     /// The host's record with its current address.
     ///
     /// - Parameter named: The only addresses to try; nil tries every known and advertised one.
-    /// - Throws: ``CommandError`` with exit code 10 if the host is not found, 1 if something with another key answered
+    /// - Throws: ``AppError`` with exit code 10 if the host is not found, 1 if something with another key answered
     ///   instead, 13 if a legacy host may be at a new address and the user did not agree to it.
     func find(at named: [CompanionEndpoint]? = nil) async throws -> PairedHost {
         var search =
@@ -114,7 +115,7 @@ extension HostFinder {
     /// A legacy host has no key to prove its identity with, so only the user can decide whether it is the same host.
     private func consent(to endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws {
         guard !allowsLegacy else { return }
-        var error = CommandError(
+        var error = AppError(
             .legacyRefused,
             "host.moved_legacy",
             "\(host.name) may now be at \(endpoint), but as a legacy host it cannot prove that; only a health request "
@@ -134,7 +135,7 @@ extension HostFinder {
         }
     }
 
-    private func failure(_ search: HostSearch) -> CommandError {
+    private func failure(_ search: HostSearch) -> AppError {
         let tried = search.tried
         let details =
             tried.map { "\($0.origin.rawValue): \($0.error.message)" } + (search.browseOutcome.map { [$0] } ?? [])
@@ -146,11 +147,11 @@ extension HostFinder {
         ]
         let telling = ranks.lazy.compactMap { rank in tried.first { rank($0.error.code) } }.first
         guard let telling else {
-            return CommandError(.unreachable, "host.unreachable", "\(host.name) has no address")
+            return AppError(.unreachable, "host.unreachable", "\(host.name) has no address")
         }
-        var error = CommandError(describing: telling.error)
+        var error = AppError(describing: telling.error)
         if ![.pinMismatch, .refusedAddress].contains(telling.error.code) {
-            error = CommandError(
+            error = AppError(
                 .unreachable,
                 error.code,
                 "\(host.title) was not found",

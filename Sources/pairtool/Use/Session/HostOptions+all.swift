@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -10,7 +11,7 @@ extension HostOptions {
     /// - Parameters:
     ///   - matter: The capability, such as `projects`.
     ///   - isOffered: Whether a client of this type has it.
-    /// - Throws: ``CommandError`` if there is none.
+    /// - Throws: ``AppError`` if there is none.
     func pairedHosts(_ matter: String, _ context: CommandContext, _ isOffered: (Any.Type) -> Bool) throws
         -> [PairedHost]
     {
@@ -19,7 +20,7 @@ extension HostOptions {
         if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
         let able = hosts.hosts.filter { $0.family.behavior.clients(of: $0).contains(where: isOffered) }
         guard !able.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "host.cannot",
                 "none of the paired hosts offers \(matter)",
@@ -52,9 +53,9 @@ extension HostOptions {
         _ hosts: [PairedHost],
         limit: Duration,
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Value
-    ) async throws -> [(host: PairedHost, result: Result<Value, CommandError>)] {
+    ) async throws -> [(host: PairedHost, result: Result<Value, AppError>)] {
         let context = Self.withoutQuestions
-        let results = await withTaskGroup(of: (Int, Result<Value, CommandError>).self) { group in
+        let results = await withTaskGroup(of: (Int, Result<Value, AppError>).self) { group in
             for (index, host) in hosts.enumerated() {
                 let options = naming(host)
                 group.addTask {
@@ -65,11 +66,11 @@ extension HostOptions {
                         guard let value else { return (index, .failure(.late(host, limit))) }
                         return (index, .success(value))
                     } catch {
-                        return (index, .failure(CommandError(describing: error)))
+                        return (index, .failure(AppError(describing: error)))
                     }
                 }
             }
-            return await group.reduce(into: [Int: Result<Value, CommandError>]()) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: [Int: Result<Value, AppError>]()) { $0[$1.0] = $1.1 }
         }
         try Task.checkCancellation()
         return hosts.indices.compactMap { index in results[index].map { (hosts[index], $0) } }
@@ -96,14 +97,14 @@ extension HostOptions {
             { one, _ in try await one.known(options, known, body) }
         ) {
             var result = result
-            if case .failure(let error) = result, error.status == .timedOut, !known.offline {
+            if case .failure(let error) = result, error.kind == .timedOut, !known.offline {
                 var stored = known
                 stored.offline = true
                 if let answer = try? await naming(host).known(options, stored, body) { result = .success(answer) }
             }
             switch result {
             case .success(let answer): answers.answers.append(answer)
-            case .failure(let error) where error.status == .nothingFound: answers.emptyCount += 1
+            case .failure(let error) where error.kind == .nothingFound: answers.emptyCount += 1
             case .failure(let error): answers.failures.append((host, error))
             }
         }
@@ -140,17 +141,17 @@ extension HostOptions {
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Void
     ) async throws {
         let context = Self.withoutQuestions
-        let failures = await withTaskGroup(of: CommandError?.self) { group in
+        let failures = await withTaskGroup(of: AppError?.self) { group in
             for host in hosts {
                 let options = naming(host)
                 group.addTask {
                     await CommandContext.$current.withValue(context) { await options.follow(host, output, body) }
                 }
             }
-            return await group.reduce(into: [CommandError]()) { if let error = $1 { $0.append(error) } }
+            return await group.reduce(into: [AppError]()) { if let error = $1 { $0.append(error) } }
         }
         try Task.checkCancellation()
-        if let worst = failures.map(\.status).worst { throw ExitRequest(status: worst) }
+        if let worst = failures.map(\.kind).max() { throw ExitRequest(worst) }
     }
 
     /// - Returns: The error that keeps the host from being followed; nil when the task was cancelled.
@@ -158,7 +159,7 @@ extension HostOptions {
         _ host: PairedHost,
         _ output: Output,
         _ body: @Sendable (HostOptions, PairedHost) async throws -> Void
-    ) async -> CommandError? {
+    ) async -> AppError? {
         var wasLost = false
         while !Task.isCancelled {
             do {
@@ -166,8 +167,8 @@ extension HostOptions {
                 wasLost = false
             } catch {
                 guard !Task.isCancelled else { break }
-                let error = CommandError(describing: error)
-                let isAway = [.unreachable, .timedOut].contains(error.status)
+                let error = AppError(describing: error)
+                let isAway = [.unreachable, .timedOut].contains(error.kind)
                 if !isAway || !wasLost { output.warn(error.naming(host)) }
                 guard isAway else { return error }
                 wasLost = true

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -31,7 +32,7 @@ extension HostOptions {
     /// A chat whose id is known on this machine is looked for nowhere else. If its whole title is known, pairtool asks
     /// only the other hosts whose chats have never been listed. Otherwise it asks all hosts at the same time.
     ///
-    /// - Throws: ``CommandError`` that lists the chats if several hosts have one, or that says which host did not
+    /// - Throws: ``AppError`` that lists the chats if several hosts have one, or that says which host did not
     ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
     func holding(chat word: String, _ options: OutputOptions) async throws -> HostOptions {
         let output = options.output
@@ -65,8 +66,8 @@ extension HostOptions {
         let fitting = UserWord(word).choose(among: candidates, ids: { [$0.id] }, names: { [$0.title] })
         if !failures.isEmpty, fitting.isEmpty { candidates = [] }
         var errors = failures.map(\.error)
-        var thrown: CommandError?
-        if candidates.isEmpty, let worst = errors.firstIndex(where: { $0.status == errors.map(\.status).worst }) {
+        var thrown: AppError?
+        if candidates.isEmpty, let worst = errors.firstIndex(where: { $0.kind == errors.map(\.kind).max() }) {
             thrown = errors.remove(at: worst)
             if !same.isEmpty || chats.contains(where: { $0.isNamed(word) }) {
                 thrown?.next = "name the chat's host with --host: this one may have a chat of that title, too"
@@ -94,7 +95,7 @@ extension HostOptions {
                 place: { ", on \($0.host.name)" },
                 nobody: "no paired host has a"
             ).host
-        } catch var error as CommandError where error.status == .usage {
+        } catch var error as AppError where error.kind == .usage {
             error.next = "name the host with --host, or the chat by its id: pairtool chats --all-hosts"
             throw error
         }
@@ -105,7 +106,7 @@ extension HostOptions {
         _ hosts: [PairedHost],
         known: KnownChats,
         _ options: OutputOptions
-    ) async throws -> ([FoundChat], [(host: PairedHost, error: CommandError)]) {
+    ) async throws -> ([FoundChat], [(host: PairedHost, error: AppError)]) {
         let results = try await ask(hosts, limit: options.output.context.hostLimit) { one, _ in
             try await one.withSession(options) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
@@ -113,12 +114,12 @@ extension HostOptions {
                 }
             }
         }
-        var (found, failures) = ([FoundChat](), [(host: PairedHost, error: CommandError)]())
+        var (found, failures) = ([FoundChat](), [(host: PairedHost, error: AppError)]())
         for (host, result) in results {
             switch result {
             case .success(let chats): found += chats
             case .failure(let error):
-                guard error.status != .nothingFound else { continue }
+                guard error.kind != .nothingFound else { continue }
                 failures.append((host, error.naming(host)))
                 found += known.chats.filter { $0.host.id == host.id }
             }

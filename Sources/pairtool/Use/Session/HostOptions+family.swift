@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -8,7 +9,7 @@ extension HostOptions {
     /// of the family. With only one such host, `--host` is not needed.
     ///
     /// - Parameter matter: The subject of the command, such as `approvals`.
-    /// - Throws: ``CommandError``, with the code `host.cannot` for a host of another family.
+    /// - Throws: ``AppError``, with the code `host.cannot` for a host of another family.
     func paired(_ family: HostFamily, for matter: String, _ context: CommandContext) throws -> PairedHost {
         let hosts = try PairedHostStore(directory: context.paths.data).load()
         let word = host ?? context.hostVariable
@@ -36,7 +37,7 @@ extension PairedHostSelection {
                 try unnamed(family, relatives, in: hosts)
             }
         guard host.family == family else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
@@ -70,7 +71,7 @@ extension PairedHostSelection {
     ) throws -> PairedHost {
         if let usual = hosts.defaultHost, usual.family == family || relatives.isEmpty { return usual }
         guard let only = relatives.first else {
-            throw CommandError(
+            throw AppError(
                 .notPaired,
                 "host.none_paired",
                 "no \(family.displayName) host is paired yet",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -70,8 +71,8 @@ struct HostOptions: ParsableArguments {
                 isWaiting = true
             } catch {
                 // The host may be changing its address, or be switched off.
-                let failure = CommandError(describing: error)
-                guard [.unreachable, .timedOut].contains(failure.status), !Task.isCancelled else { throw error }
+                let failure = AppError(describing: error)
+                guard [.unreachable, .timedOut].contains(failure.kind), !Task.isCancelled else { throw error }
                 if !isWaiting {
                     output.warn(failure)
                     output.say("Waiting for it. Ctrl-C ends it.")
@@ -134,10 +135,10 @@ extension CommandContext {
 /// Selects a paired host.
 enum PairedHostSelection {
     /// - Parameter word: A name or id prefix; nil means the default host.
-    /// - Throws: ``CommandError``, also for an empty name, as in `--host "$UNSET"`.
+    /// - Throws: ``AppError``, also for an empty name, as in `--host "$UNSET"`.
     static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
         guard !hosts.hosts.isEmpty else {
-            throw CommandError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
+            throw AppError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
         }
         guard let word else {
             if let host = hosts.defaultHost { return host }
@@ -147,7 +148,7 @@ enum PairedHostSelection {
         let found = hosts.matching(word)
         if let host = found.first, found.count == 1 { return host }
         guard found.isEmpty else {
-            throw CommandError(
+            throw AppError(
                 .usage,
                 "host.ambiguous",
                 "“\(word)” matches several: \(names(found))",
@@ -155,7 +156,7 @@ enum PairedHostSelection {
             )
         }
         let isShort = word.count < 4 && hosts.hosts.contains { $0.id.begins(with: word) }
-        throw CommandError(
+        throw AppError(
             .notPaired,
             "host.unknown",
             "no paired host is called “\(word)”"
@@ -179,7 +180,7 @@ enum PairedHostSelection {
 
     static func requireName(_ word: String) throws {
         guard word.isEmpty else { return }
-        throw CommandError(
+        throw AppError(
             .usage,
             "usage",
             "the name of the host is empty",
@@ -187,8 +188,8 @@ enum PairedHostSelection {
         )
     }
 
-    static func unknown(_ place: HostPlace) -> CommandError {
-        CommandError(
+    static func unknown(_ place: HostPlace) -> AppError {
+        AppError(
             .notPaired,
             "host.unknown",
             "no paired host is at \(place.address)\(place.port.map { ", port \($0)" } ?? "")",
@@ -196,8 +197,8 @@ enum PairedHostSelection {
         )
     }
 
-    static func ambiguous(_ hosts: [PairedHost], _ why: String) -> CommandError {
-        CommandError(
+    static func ambiguous(_ hosts: [PairedHost], _ why: String) -> AppError {
+        AppError(
             .usage,
             "host.ambiguous",
             "\(why): \(names(hosts))",

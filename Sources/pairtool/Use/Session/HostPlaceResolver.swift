@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -49,10 +50,10 @@ struct HostPlaceResolver: Sendable {
         _ failures: [CompanionClientError],
         _ strangers: [(endpoint: CompanionEndpoint, pin: String)],
         _ verified: [PairedHost]
-    ) -> CommandError {
+    ) -> AppError {
         if let stranger = strangers.first {
             let expected = (usual.map { [$0] } ?? verified).compactMap(\.spki).joined(separator: " or ")
-            return CommandError(
+            return AppError(
                 .failed,
                 "host.pin_mismatch",
                 "\(stranger.endpoint) shows a TLS key that no paired host has. Expected: \(expected). Shown: \(stranger.pin). "
@@ -60,7 +61,7 @@ struct HostPlaceResolver: Sendable {
                 next: "check the address; if the host was set up again, pair with it again: pairtool pair"
             )
         }
-        var error = CommandError(
+        var error = AppError(
             .unreachable,
             "host.unreachable",
             "no paired host answers at \(place.address)\(place.port.map { " port \($0)" } ?? "")",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -55,7 +56,7 @@ extension HostSession {
             return try Self.model(named, in: listed, isWhole: false)
         }
         guard let first = try await models.models().first else {
-            throw CommandError(
+            throw AppError(
                 .hostUnavailable,
                 "host.no_model",
                 "the host has no models",
@@ -71,7 +72,7 @@ extension HostSession {
     /// of the listed ones is left to the host.
     ///
     /// - Parameter isWhole: Whether the list is complete.
-    /// - Throws: ``CommandError`` with exit code 3 if the host does not have the model, or if the word looks like a
+    /// - Throws: ``AppError`` with exit code 3 if the host does not have the model, or if the word looks like a
     ///   typing error.
     private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
         let meant = UserWord(word)
@@ -83,7 +84,7 @@ extension HostSession {
         guard near != nil || isWhole else { return word }
         let hint =
             near.map { "did you mean “\($0)”?" } ?? "it has \(models.prefix(5).map(\.id).joined(separator: ", "))"
-        throw CommandError(
+        throw AppError(
             .nothingFound,
             "model.unknown",
             "the host has no model “\(word)”" + (models.isEmpty ? "" : "; \(hint)"),
@@ -97,9 +98,9 @@ extension HostSession {
         let projects = try await projects.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }
         if let only = projects.first, projects.count == 1 { return only }
         guard !projects.isEmpty else {
-            throw CommandError(.nothingFound, "project.none", "the host has no project to start a chat in")
+            throw AppError(.nothingFound, "project.none", "the host has no project to start a chat in")
         }
-        throw CommandError(
+        throw AppError(
             .usage,
             "project.ambiguous",
             "the host has \(projects.count) projects: \(projects.prefix(5).map(\.project.name).joined(separator: ", "))",

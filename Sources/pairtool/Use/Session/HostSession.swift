@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import History
@@ -52,7 +53,7 @@ extension HostSession {
         do {
             return try outbox.load().prompts.filter { $0.state == .waiting }
         } catch {
-            output.warn(CommandError(describing: error))
+            output.warn(AppError(describing: error))
             return []
         }
     }
@@ -118,7 +119,7 @@ extension HostSession {
 
     /// The client for the changes that agents have made, and for the places where they work.
     ///
-    /// - Throws: ``CommandError`` if the host does not offer them.
+    /// - Throws: ``AppError`` if the host does not offer them.
     var changes: any ChangeReporting {
         get throws {
             guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
@@ -139,18 +140,18 @@ extension HostSession {
     }
 
     /// - Parameter what: The items to create, such as `projects`, for the error.
-    /// - Throws: ``CommandError`` if the host does not offer it.
+    /// - Throws: ``AppError`` if the host does not offer it.
     func creation(of what: String) throws -> any ProjectCreating { try verified(offer.creation, "create \(what)") }
 
     /// Returns a capability that only verified hosts of some families have.
     ///
     /// - Parameter what: The capability in words, such as `cancel turns`, for the error.
-    /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
+    /// - Throws: ``AppError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
     ///   `host.cannot`.
     private func verified<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
         if let capability { return capability }
         guard host.family.behavior.canBeVerified else { throw refusal("cannot \(what)") }
-        throw CommandError(
+        throw AppError(
             .versionMismatch,
             "host.legacy",
             "\(host.name) was paired with protocol 1, which cannot \(what)",
@@ -163,8 +164,8 @@ extension HostSession {
         throw refusal("do not offer \(what)")
     }
 
-    private func refusal(_ what: String) -> CommandError {
-        CommandError(
+    private func refusal(_ what: String) -> AppError {
+        AppError(
             .failed,
             "host.cannot",
             "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",

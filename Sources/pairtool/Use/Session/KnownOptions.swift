@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -27,7 +28,7 @@ extension HostOptions {
     ) async throws {
         guard !known.offline else {
             guard try await withStored(options, isAsked: false, isPlain: isPlain, body) else {
-                throw CommandError(
+                throw AppError(
                     .nothingFound,
                     "history.nothing",
                     "this is not in the local history",
@@ -55,7 +56,7 @@ extension HostOptions {
 
     static func isOutOfReach(_ error: any Error) -> Bool {
         if let error = error as? CompanionClientError { return [.unreachable, .timedOut].contains(error.code) }
-        return (error as? CommandError)?.status == .unreachable
+        return (error as? AppError)?.kind == .unreachable
     }
 
     /// - Returns: Whether the history had an answer.
@@ -90,7 +91,7 @@ extension HostOptions {
             )
         } catch is StoredHost.Unknown {
             return false
-        } catch var error as CommandError where error.status == .nothingFound {
+        } catch var error as AppError where error.kind == .nothingFound {
             error.message += ", as far as this machine has read"
             result = .failure(error)
         } catch {

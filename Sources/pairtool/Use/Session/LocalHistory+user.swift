@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import History
 import Identity
@@ -15,7 +16,7 @@ extension LocalHistory {
     /// The history of the user, with these limits. A failure is reported once, as one line.
     convenience init(_ limits: HistoryLimits, _ output: Output) {
         self.init(path: HistoryStore.path(state: output.context.paths.state), limits: limits) { error in
-            var warning = CommandError(describing: error)
+            var warning = AppError(describing: error)
             warning.message += "; continuing without it"
             if output.context.said.insert(warning.message) { output.warn(warning) }
         }
@@ -26,7 +27,7 @@ extension LocalHistory {
         let path = HistoryStore.path(state: output.context.paths.state)
         // Also if nothing is written down any more. The limits remove nothing of other hosts.
         let history = LocalHistory(path: path, limits: HistoryLimits(size: .max)) { error in
-            output.warn(CommandError(describing: error))
+            output.warn(AppError(describing: error))
         }
         await HistoryRecorder(history, host: HistoryHost(host), now: output.context.now).forget()
         await history.finish(at: output.context.now())

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
@@ -192,7 +193,7 @@ extension ChatLoop {
         let picture = try await run("Stopped.") {
             try before.checkTakesImages()
             guard let path else {
-                throw CommandError(.usage, "image.missing", "no file was given", next: "/image FILE")
+                throw AppError(.usage, "image.missing", "no file was given", next: "/image FILE")
             }
             return try await PromptPicture.read(path)
         }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -66,7 +67,7 @@ struct ChatLoop {
         if session.host.family.behavior.queuing == .untilReceived {
             do {
                 try await session.sendWaiting(before: conversation)
-            } catch let error as CommandError where error.code == "outbox.stuck" {
+            } catch let error as AppError where error.code == "outbox.stuck" {
                 // The next prompt tries again.
                 session.output.report(error)
             } catch is CancellationError where !Task.isCancelled {
@@ -149,7 +150,7 @@ struct ChatLoop {
                 return .stopped
             }
             await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
-            session.output.report(CommandError(describing: error))
+            session.output.report(AppError(describing: error))
             return .failed(error)
         }
     }
@@ -270,7 +271,7 @@ extension ChatLoop {
                 : ". Once \(name) is back: pairtool outbox send"
             session.output.say("The prompt waits as \(waiting.id)\(next)")
         } catch {
-            session.output.report(CommandError(describing: error))
+            session.output.report(AppError(describing: error))
             return false
         }
         allowedOnce = []

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import LocalState
@@ -100,7 +101,7 @@ struct PromptAttachments: Sendable {
             }
             return .success(text)
         } catch {
-            return .failure(Refusal(text: "\(TerminalText.line(CommandError(describing: error).message))."))
+            return .failure(Refusal(text: "\(TerminalText.line(AppError(describing: error).message))."))
         }
     }
 

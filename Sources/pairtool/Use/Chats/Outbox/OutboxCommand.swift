@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -27,7 +28,7 @@ struct OutboxCommand: AsyncParsableCommand {
         defaultSubcommand: OutboxListCommand.self
     )
 
-    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt is waiting")
+    fileprivate static let nothing = AppError(.nothingFound, "outbox.empty", "no prompt is waiting")
 }
 
 struct OutboxListCommand: AsyncParsableCommand {
@@ -136,7 +137,7 @@ struct OutboxSendCommand: AsyncParsableCommand {
             }
             throw nothing
         }
-        var failed: [ExitStatus] = []
+        var failed: [AppError.Kind] = []
         for target in waiting.map(\.host).unique {
             do {
                 let outcome = try await send(to: target, only: chosen?.prompt.id)
@@ -144,12 +145,12 @@ struct OutboxSendCommand: AsyncParsableCommand {
                 if outcome.isCancelled { break }
             } catch {
                 try Task.checkCancellation()
-                let failure = CommandError(describing: error).adding("What waits for \(target.name) keeps waiting.")
+                let failure = AppError(describing: error).adding("What waits for \(target.name) keeps waiting.")
                 output.report(failure)
-                failed.append(failure.status)
+                failed.append(failure.kind)
             }
         }
-        if let worst = failed.worst { throw ExitRequest(status: worst) }
+        if let worst = failed.max() { throw ExitRequest(worst) }
     }
 
     private func send(to target: PairedHost, only id: String?) async throws -> OutboxSender.Outcome {

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -41,7 +42,7 @@ struct OutboxSender {
     /// The outcome of sending.
     struct Outcome {
         /// How the prompts that were not answered failed.
-        var failures: [ExitStatus] = []
+        var failures: [AppError.Kind] = []
         /// The answer to the last prompt.
         var answer: String?
         /// Whether the user wanted a prompt cancelled at the host. Nothing was sent after it.
@@ -95,10 +96,10 @@ struct OutboxSender {
             } catch is TurnLock.Taken {
             } catch is TurnCancelled {
             } catch let error as CompanionClientError {
-                outcome.failures.append(CommandError(describing: error).status)
+                outcome.failures.append(AppError(describing: error).kind)
                 try settle(next, after: error)
-            } catch let error as CommandError where error.status == .nothingFound {
-                outcome.failures.append(error.status)
+            } catch let error as AppError where error.kind == .nothingFound {
+                outcome.failures.append(error.kind)
                 try store.update { $0.refuse(next.id, because: error.message) }
                 output.report(error)
             }
@@ -273,7 +274,7 @@ struct OutboxSender {
         default: break
         }
         let isAway = state == .waiting && [.unreachable, .timedOut].contains(error.code)
-        guard !isOfPrompt, isAway || error.isRefusal else { return output.report(CommandError(describing: error)) }
+        guard !isOfPrompt, isAway || error.isRefusal else { return output.report(AppError(describing: error)) }
         throw error
     }
 }
@@ -298,7 +299,7 @@ extension HostSession {
         } catch {
             await LocalHistory.forget(host, ifRevokedBy: error, output)
             guard !Task.isCancelled else { return }
-            let failure = CommandError(describing: error).adding("What waits for \(host.name) keeps waiting.")
+            let failure = AppError(describing: error).adding("What waits for \(host.name) keeps waiting.")
             // Hosts come into sight again and again.
             if context.said.insert(failure.message) { output.warn(failure) }
             return
@@ -310,7 +311,7 @@ extension HostSession {
     ///
     /// - Returns: The chat, if it was created for a prompt that waited, also by another process; its title, if it was
     ///   created here.
-    /// - Throws: ``CommandError`` with the code `outbox.stuck` if a prompt of the chat waits still.
+    /// - Throws: ``AppError`` with the code `outbox.stuck` if a prompt of the chat waits still.
     @discardableResult
     func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String?)? {
         let keys = Set(conversation.chatKeys)
@@ -325,8 +326,8 @@ extension HostSession {
                 $0.state == .waiting && !keys.isDisjoint(with: $0.chatKeys)
             })?.id
         {
-            throw CommandError(
-                outcome.failures.worst ?? .failed,
+            throw AppError(
+                outcome.failures.max() ?? .failed,
                 "outbox.stuck",
                 "an earlier prompt of this chat (\(id)) still waits, and nothing is sent before it",
                 next: "pairtool outbox send \(id), or pairtool outbox remove \(id)"

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -136,7 +137,7 @@ extension HostSession {
     /// Keeps a prompt on the disk until the host has it.
     ///
     /// - Parameter state: `uncertain` if the host may get it yet, so that it is sent again only if the user says so.
-    /// - Throws: ``CommandError`` if prompts for the host cannot wait, or too many wait already.
+    /// - Throws: ``AppError`` if prompts for the host cannot wait, or too many wait already.
     func queue(
         _ text: String,
         in conversation: Conversation,
@@ -166,7 +167,7 @@ extension HostSession {
             return outbox.prompts.last
         }
         guard let kept else {
-            throw CommandError(
+            throw AppError(
                 .failed,
                 "outbox.full",
                 "too many prompts wait for \(host.name); this one was not kept",
@@ -178,7 +179,7 @@ extension HostSession {
 
     static func requireQueue(of host: PairedHost) throws {
         guard host.family.behavior.queuing == .none else { return }
-        throw CommandError(
+        throw AppError(
             .failed,
             "host.cannot",
             "prompts for \(host.family.displayName) hosts do not wait on this machine",

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
@@ -74,7 +75,7 @@ final class TurnQuestions: Sendable {
         do {
             if let answer = usualAnswer(notice) {
                 try await PersistentDecision(approvals: approvals).run(notice.id, answer) { error in
-                    let failure = CommandError(describing: error.naming(session.host))
+                    let failure = AppError(describing: error.naming(session.host))
                     session.output.warn(failure.adding("Trying again to answer the agent."))
                 }
             } else if session.context.canAsk, session.output.format == .text {
@@ -94,7 +95,7 @@ final class TurnQuestions: Sendable {
             session.output.say(QuestionPrompt.ownerAnswers)
         } catch let error as CompanionClientError {
             // The turn goes on, and the question can be answered elsewhere.
-            session.output.warn(CommandError(describing: error.naming(session.host)))
+            session.output.warn(AppError(describing: error.naming(session.host)))
         } catch {
             // Ctrl-C is about the turn, not about the question.
         }

@@ -1,12 +1,11 @@
-import CompanionClient
-import Providers
+package import CompanionClient
+package import Providers
 
-extension CommandError {
-    /// Converts a provider's error to one that the command line reports.
-    static func provider(_ error: ProviderError) -> CommandError {
-        let name = error.provider?.rawValue ?? "PROVIDER"
-        let (status, next): (ExitStatus, String?) =
-            switch error.code {
+extension ProviderError: DescribedError {
+    package var described: AppError {
+        let name = provider?.rawValue ?? "PROVIDER"
+        let (kind, next): (AppError.Kind, String?) =
+            switch code {
             case .keyMissing:
                 (
                     .hostUnavailable,
@@ -19,8 +18,7 @@ extension CommandError {
                     .nothingFound,
                     "choose another model with --model, or check the provider's address: pairtool lumi keys"
                 )
-            case .rateLimited: (.hostUnavailable, wait(error.retryAfter))
-            case .overloaded, .server: (.hostUnavailable, wait(error.retryAfter))
+            case .rateLimited, .overloaded, .server: (.hostUnavailable, Self.wait(retryAfter))
             case .unreachable, .redirected: (.unreachable, "check the provider's address: pairtool lumi keys")
             case .timedOut: (.timedOut, "try again")
             case .refusedURL: (.usage, "pairtool lumi keys set \(name) --url URL")
@@ -30,16 +28,33 @@ extension CommandError {
             case .image: (.usage, nil)
             default: (.failed, nil)
             }
-        return CommandError(status, "provider.\(error.code)", error.description, next: next)
-    }
-
-    static func lumiStore(_ error: LumiStoreError) -> CommandError {
-        let status: ExitStatus = error.code == .neverPulled ? .nothingFound : .failed
-        return CommandError(status, "store.\(error.code)", error.message, next: error.remedy)
+        return AppError(kind, "provider.\(code)", description, next: next)
     }
 
     private static func wait(_ duration: Duration?) -> String {
         guard let seconds = duration?.components.seconds, seconds > 0 else { return "try again in a while" }
         return "try again in \(seconds) s"
+    }
+}
+
+extension ProviderKeyStoreError: DescribedError {
+    package var described: AppError { AppError(.failed, "store.\(code)", message, next: remedy) }
+}
+
+// MARK: Lumi and Jarvis
+
+extension LumiStoreError: DescribedError {
+    package var described: AppError {
+        AppError(code == .neverPulled ? .nothingFound : .failed, "store.\(code)", message, next: remedy)
+    }
+}
+
+extension LumiInputError: DescribedError {
+    package var described: AppError { AppError(.usage, "remote.input", message) }
+}
+
+extension JarvisDecisionError: DescribedError {
+    package var described: AppError {
+        AppError(.failed, "approval.\(code)", description, next: "pairtool approvals")
     }
 }

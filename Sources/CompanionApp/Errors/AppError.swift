@@ -30,8 +30,9 @@ package struct AppError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// The kinds of errors that callers distinguish. The command line has an exit code for each.
-    package enum Kind: Sendable, CaseIterable {
+    /// The kinds of errors that callers distinguish. The command line has an exit code for each. Of several failures,
+    /// the greatest kind is reported.
+    package enum Kind: Sendable, Comparable {
         case failed
         /// The user asked for something that cannot be done in this way.
         case usage

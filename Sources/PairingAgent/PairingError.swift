@@ -47,7 +47,7 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         package static let foreignHost = Code(value: .foreignHost)
         /// The host did not prove that it knows the code: someone may be intercepting the connection.
         package static let unproven = Code(value: .unproven)
-        /// The host needs a token, and none was given.
+        /// The host needs a code or a token, and none was given.
         package static let noToken = Code(value: .noToken)
         /// The host speaks only plain HTTP, and only an address for TLS was given.
         package static let noPlainAddress = Code(value: .noPlainAddress)

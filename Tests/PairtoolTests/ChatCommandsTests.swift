@@ -85,8 +85,9 @@ import Testing
             _ = try user.file("a b.txt", [])
             _ = try user.file("c.txt", [])
             let context = CommandContext.process
+            let interaction = TerminalInteraction(output: Output(context: context, format: .text))
             let here = user.directory
-            let found = PromptAttachments(context: context).mentions(
+            let found = PromptAttachments(context: context, interaction: interaction).mentions(
                 in: "ada@example.org @ada @\(here)/c.txt. (@\"\(here)/a b.txt\") x@\(here)/c.txt @\(here)/c.txt"
             )
             #expect(found.map(\.path) == ["\(here)/c.txt", "\(here)/a b.txt"])

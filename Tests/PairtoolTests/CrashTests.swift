@@ -74,10 +74,11 @@ import Testing
         let endpoint = try await CompanionEndpoint(address: record.endpoint.address, port: events.ports.secure)
         var context = CommandContext.process
         context.environment = user.environment
+        let environment = Output(context: context, format: .text).environment()
         return try await CompanionAPIClient.withClient(
             endpoint: endpoint,
             security: record.security(),
-            credentials: credentials(PairedCredentials(host: record, context: context)),
+            credentials: credentials(PairedCredentials(host: record, environment: environment)),
             // The killed host does not come back at its port.
             configuration: CompanionClientConfiguration(retries: .init(count: 0)),
             body

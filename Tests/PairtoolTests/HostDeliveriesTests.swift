@@ -62,8 +62,8 @@ import Testing
                 let (sink, before) = (MemorySink(), mac.requests.count)
                 var own = context
                 (own.stdout, own.stderr, own.environment) = (sink, sink, user.environment)
-                let output = Output(context: own, format: .text)
-                try await HostSession.with(paired, output: output) { session in
+                let environment = Output(context: own, format: .text).environment()
+                try await HostSession.with(paired, environment: environment) { session in
                     let names = WatchedNames(session)
                     #expect(await names.chat("c-login", in: "p-web", isChanged: true) == "“Fix the login” in web")
                     #expect(await names.chat("c-cors", in: "p-web-2", isChanged: false) == "“CORS” in web")

@@ -6,6 +6,12 @@ extension AppError {
     package static let unsavedAdvice = "commit or save the work, or discard it with --force"
 }
 
+/// Whether an error means that a host cannot be reached now, so that what is known of it may be shown instead.
+package func isOutOfReach(_ error: any Error) -> Bool {
+    if let error = error as? CompanionClientError { return [.unreachable, .timedOut].contains(error.code) }
+    return (error as? AppError)?.kind == .unreachable
+}
+
 extension CompanionClientError: DescribedError {
     package var described: AppError {
         if code == .alreadyDecided {

@@ -18,15 +18,9 @@ package struct LumiPairing: Sendable {
 
     /// Pairs at the first of the target's addresses that responds.
     ///
-    /// - Parameters:
-    ///   - accept: Waits until the host's user accepts the connection.
-    ///   - paired: Gets the result.
-    /// - Returns: The generation that `accept` returned.
+    /// - Parameter accept: Waits until the host's user accepts the connection.
     /// - Throws: ``PairingError``, `CompanionClientError`, `RecordFileError`; the errors of `accept`.
-    package func run(
-        accept: (LumiClient) async throws -> LumiGeneration,
-        paired: (PairingOutcome) -> Void
-    ) async throws -> LumiGeneration {
+    package func run(accept: (LumiClient) async throws -> LumiGeneration) async throws -> PairingOutcome {
         var failure: CompanionClientError?
         for endpoint in target.endpoints {
             do {
@@ -38,8 +32,11 @@ package struct LumiPairing: Sendable {
                     let generation = try await accept(client)
                     var host = target.legacyRecord(at: endpoint, of: device)
                     host.deviceName = device.name
-                    paired(try device.store(host, replacing: target.record))
-                    return generation
+                    var outcome = try device.store(host, replacing: target.record)
+                    if generation == .open {
+                        outcome.notes.append("This host does not ask its user about connections.")
+                    }
+                    return outcome
                 }
             } catch let error as CompanionClientError where error.delivery == .notSent {
                 // The host did not ask its user.

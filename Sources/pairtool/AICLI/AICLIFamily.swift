@@ -50,10 +50,10 @@ struct AICLIFamily: Family {
     /// A server's generation decides what it can do.
     func generation(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth? {
-        try await health(of: host, output: output, timeouts: timeouts)
+        try await health(of: host, environment: environment, timeouts: timeouts)
     }
 
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
@@ -68,10 +68,10 @@ struct AICLIFamily: Family {
         return DiscoveredRow(name, at: endpoint, health, paired: paired)
     }
 
-    func pair(_ pairing: FamilyPairing) async throws {
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
         try pairing.requireNoPicture()
         let isUnanswered =
-            pairing.token == nil && !pairing.output.context.canAsk && !pairing.consent.isGiven
+            pairing.token == nil && !pairing.environment.interaction.canAsk && !pairing.consent.isGiven
             && pairing.consent.required == nil && pairing.pin == nil
         if isUnanswered {
             throw AppError(
@@ -84,8 +84,8 @@ struct AICLIFamily: Family {
         }
         if pairing.target.secureEndpoints.isEmpty { try pairing.requireNoPin() }
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        let questions = AICLIQuestions(hostName: pairing.target.name, output: pairing.output)
-        let outcome = try await AICLIPairing(
+        let questions = AICLIQuestions(hostName: pairing.target.name, interaction: pairing.environment.interaction)
+        return try await AICLIPairing(
             target: pairing.target,
             device: pairing.device,
             token: pairing.token,
@@ -93,7 +93,6 @@ struct AICLIFamily: Family {
             confirmKey: questions.confirm,
             askToken: questions.token
         ).run()
-        PairingReport(output: pairing.output).show(outcome)
     }
 
     func health(
@@ -114,11 +113,11 @@ struct AICLIFamily: Family {
 
     func health(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await AICLISessions.withClient(of: host, context: output.context, configuration: configuration) {
+        return try await AICLISessions.withClient(of: host, environment: environment, configuration: configuration) {
             client in
             var health = HostHealth(try await client.aicliHealth(), at: host.endpoint)
             do {
@@ -136,22 +135,22 @@ struct AICLIFamily: Family {
 
     func open<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        try await AICLISessions.with(host, output: output, configuration: configuration) {
+        try await AICLISessions.with(host, environment: environment, configuration: configuration) {
             try await body($0.hostClient)
         }
     }
 
-    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore {
-        AICLISessions.store(of: host.id, context: context).outboxStore
+    func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore {
+        AICLISessions.store(of: host.id, environment: environment).outboxStore
     }
 
-    func forget(_ host: PairedHost, context: CommandContext) throws {
-        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
-        try AICLISessions.store(of: host.id, context: context).removeAll()
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws {
+        try HostSecretStore(directory: environment.paths.data).forget(hostID: host.id)
+        try AICLISessions.store(of: host.id, environment: environment).removeAll()
     }
 }
 

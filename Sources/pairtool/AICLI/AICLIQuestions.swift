@@ -7,23 +7,22 @@ import PairingAgent
 /// Asks the user for what a pairing with an AICLI server needs.
 struct AICLIQuestions: Sendable {
     let hostName: String
-    let output: Output
+    let interaction: any Interaction
 
-    private var context: CommandContext { output.context }
     private var name: String { TerminalText.line(hostName) }
 
     /// Asks whether the server's TLS key is the shown one.
     ///
     /// - Throws: ``AppError`` with exit code 13 if it is not, or if there is nobody to ask.
     func confirm(_ shown: CertificateFingerprints) async throws {
-        output.say(
+        interaction.say(
             """
             \(name) uses a TLS key that pairtool cannot verify. Compare it with what the server prints (trust: legacy).
               SHA-256 fingerprint      \(shown.certificate)
               as the server prints it  \(shown.document)
             """
         )
-        guard context.canAsk else {
+        guard interaction.canAsk else {
             throw AppError(
                 .legacyRefused,
                 "pairing.pin_unknown",
@@ -31,7 +30,7 @@ struct AICLIQuestions: Sendable {
                 next: "compare the key on the host, then: pairtool pair --pin sha256:FINGERPRINT"
             )
         }
-        guard try await Question(context: context).confirm("Does the host show the same key?") else {
+        guard try await interaction.confirm("Does the host show the same key?") else {
             throw AppError(.legacyRefused, "pairing.pin_refused", "not paired; nothing was sent")
         }
     }
@@ -40,7 +39,7 @@ struct AICLIQuestions: Sendable {
     ///
     /// - Throws: ``AppError`` if none is typed, or if there is nobody to ask.
     func token(isRepeated: Bool) async throws -> String {
-        guard context.canAsk else {
+        guard interaction.canAsk else {
             throw AppError(
                 .usage,
                 "pairing.no_code",
@@ -48,8 +47,8 @@ struct AICLIQuestions: Sendable {
                 next: "give the token: pairtool pair --token-file FILE (- for standard input), or --qr FILE"
             )
         }
-        if isRepeated { output.say("Wrong token. Try again.") }
-        let typed = try await Question(context: context).secret("Token of \(name): ")?.trimmingWhitespace() ?? ""
+        if isRepeated { interaction.say("Wrong token. Try again.") }
+        let typed = try await interaction.secret("Token of \(name): ")?.trimmingWhitespace() ?? ""
         guard !typed.isEmpty else {
             throw AppError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
         }

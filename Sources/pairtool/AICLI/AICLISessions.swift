@@ -1,44 +1,45 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 /// Opens paired AICLI servers.
 enum AICLISessions {
     /// Runs a body with a client of the server and its local store.
     static func with<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration = .default,
         _ body: (AICLIHost) async throws -> R
     ) async throws -> R {
-        let context = output.context
-        return try await withClient(of: host, context: context, configuration: configuration) { client in
+        return try await withClient(of: host, environment: environment, configuration: configuration) { client in
             var aicli = AICLIHost(
                 client: client,
-                store: store(of: host.id, context: context),
-                permissions: AICLIPermissionQuestion.answering(output, hostName: host.name)
+                store: store(of: host.id, environment: environment),
+                permissions: AICLIPermissionQuestion.answering(environment, hostName: host.name)
             )
-            aicli.runner.now = context.now
-            aicli.notice = { output.say($0) }
+            aicli.runner.now = environment.now
+            aicli.notice = { environment.interaction.say($0) }
             return try await body(aicli)
         }
     }
 
     static func withClient<R>(
         of host: PairedHost,
-        context: CommandContext,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (AICLIClient) async throws -> R
     ) async throws -> R {
         try await AICLIClient.withClient(
             endpoint: host.endpoint,
             security: try await security(of: host, configuration: configuration),
-            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
+            token: try HostSecretStore(directory: environment.paths.data).load(hostID: host.id),
             deviceID: host.deviceID,
             configuration: configuration,
-            logger: LoggingSetup.logger("aicli", context: context),
+            logger: environment.logger("aicli"),
             body
         )
     }
@@ -63,8 +64,8 @@ enum AICLISessions {
         }
     }
 
-    static func store(of hostID: String, context: CommandContext) -> AICLIStore {
-        AICLIStore(data: context.paths.data, hostID: hostID)
+    static func store(of hostID: String, environment: AppEnvironment) -> AICLIStore {
+        AICLIStore(data: environment.paths.data, hostID: hostID)
     }
 }
 
@@ -73,18 +74,19 @@ extension HostOptions {
     ///
     /// - Parameter matter: The subject of the command, such as `sessions`.
     func withAICLI<R>(
-        _ options: OutputOptions,
+        _ environment: AppEnvironment,
         for matter: String,
         _ body: (AICLIHost) async throws -> R
     ) async throws -> R {
-        let output = options.output
-        let host = try paired(.aicli, for: matter, output.context)
-        let result = try await HistoryRecorder.with(host, output) { recorder in
+        let host = try paired(.aicli, for: matter, environment)
+        let result = try await HistoryRecorder.with(host, environment) { recorder in
             try await host.naming {
-                try await AICLISessions.with(host, output: output) { try await body($0.recorded(by: recorder)) }
+                try await AICLISessions.with(host, environment: environment) {
+                    try await body($0.recorded(by: recorder))
+                }
             }
         }
-        try noteContact(with: host, output.context)
+        try noteContact(with: host, environment)
         return result
     }
 }
@@ -92,11 +94,10 @@ extension HostOptions {
 /// Asks the user the questions of an agent.
 enum AICLIPermissionQuestion {
     /// - Returns: A function that asks the user or, if there is no terminal to ask on, denies every permission.
-    static func answering(_ output: Output, hostName: String) -> AICLIPermissionAnswering {
-        let context = output.context
-        guard context.canAsk else {
+    static func answering(_ environment: AppEnvironment, hostName: String) -> AICLIPermissionAnswering {
+        guard environment.interaction.canAsk else {
             return { _ in
-                output.say(
+                environment.interaction.say(
                     "The agent asked for permission, and there is no terminal to ask on, so it is denied. "
                         + "To allow it next time: pairtool send --allow-tool NAME"
                 )
@@ -106,22 +107,16 @@ enum AICLIPermissionQuestion {
         return { approval in
             let text = TerminalText.block("\nThe agent asks: \(approval.title)")
             let options = approval.options ?? []
-            let question = Question(context: context)
-            await TurnNotifier(context: context, hostName: hostName).show(.question, chat: "")
-            // If the turn ends while the question is open, stop reading from the terminal.
-            return try await withTaskCancellationHandler { () async throws -> ApprovalAnswer in
-                // All words mean yes or no.
-                if options.allSatisfy({ $0.kind != .other }) {
-                    return try await question.confirm(text)
-                        ? .allow(always: false) : .reject(always: false, reason: nil)
-                }
-                guard let index = try await question.choose(text, from: options.map(\.name)) else {
-                    return .reject(always: false, reason: nil)
-                }
-                return .option(options[index].id)
-            } onCancel: {
-                Interrupts.shared.wakeReader()
+            await TurnNotifier(environment: environment, hostName: hostName).show(.question, chat: "")
+            // All words mean yes or no.
+            if options.allSatisfy({ $0.kind != .other }) {
+                return try await environment.interaction.confirm(text)
+                    ? .allow(always: false) : .reject(always: false, reason: nil)
             }
+            guard let index = try await environment.interaction.choose(text, from: options.map(\.name)) else {
+                return .reject(always: false, reason: nil)
+            }
+            return .option(options[index].id)
         }
     }
 }

@@ -50,7 +50,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await host.withAICLI(options, for: "sessions") { aicli in
+            try await host.withAICLI(options.environment, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
                 let now = output.context.now()
                 let known = try aicli.store.sessions().sessions
@@ -99,7 +99,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await host.withAICLI(options, for: "sessions") { aicli in
+            try await host.withAICLI(options.environment, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
                 let now = output.context.now()
                 let gone = try aicli.store.updateSessions { $0.cleanUp(now: now, listed: listed) }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Desktop
 import LocalState
@@ -41,25 +42,25 @@ enum CodePlace: Sendable, Hashable {
     /// The contents of all QR codes there.
     ///
     /// - Throws: ``AppError`` when the place cannot be read or has no QR code; ``DesktopError``.
-    func read(context: CommandContext) async throws -> [QRContent] {
-        if case .file(let path) = self { return try await PairingPicture.read(path, context: context) }
-        return try await look(context: context).codes(in: name)
+    func read(environment: AppEnvironment) async throws -> [QRContent] {
+        if case .file(let path) = self { return try await PairingPicture.read(path, environment: environment) }
+        return try await look(environment: environment).codes(in: name)
     }
 
     /// Gets the content without reading its codes.
     ///
     /// - Throws: ``AppError``, ``DesktopError``.
-    func look(context: CommandContext) async throws -> Content {
+    func look(environment: AppEnvironment) async throws -> Content {
         switch self {
         case .file(let path):
-            return .bytes(try await PairingPicture.load(path, context: context))
+            return .bytes(try await PairingPicture.load(path, environment: environment))
         case .screen:
-            switch try DesktopScreen(environment: context.environment) {
+            switch try DesktopScreen(environment: environment.variables) {
             case .x11(let display): return .image(try await BlockingCall.run { try XScreen.image(display: display) })
-            case .portal: return .bytes(try await ScreenPortal(environment: context.environment).picture())
+            case .portal: return .bytes(try await ScreenPortal(environment: environment.variables).picture())
             }
         case .clipboard:
-            switch try await Clipboard(environment: context.environment).content() {
+            switch try await Clipboard(environment: environment.variables).content() {
             case .picture(let bytes): return .bytes(bytes)
             case .text(let text): return .text(text)
             }
@@ -69,8 +70,8 @@ enum CodePlace: Sendable, Hashable {
     /// The one pairing code there.
     ///
     /// - Throws: ``AppError`` when there is none, or more than one; ``DesktopError``.
-    func symbol(context: CommandContext) async throws -> PairingSymbol {
+    func symbol(environment: AppEnvironment) async throws -> PairingSymbol {
         let place = if case .file(let path) = self { PairingPicture.name(path) } else { name }
-        return try PairingPicture.symbol(of: try await read(context: context), in: place)
+        return try PairingPicture.symbol(of: try await read(environment: environment), in: place)
     }
 }

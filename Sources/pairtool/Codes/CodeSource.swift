@@ -22,25 +22,30 @@ enum CodeSource: Sendable {
     /// Looks for codes until it is cancelled.
     ///
     /// - Parameters:
+    ///   - hints: Tells the person who holds a code what to do.
     ///   - ready: Called once every code that appears from now on will be found.
     ///   - take: Gets the findings, one at a time.
     /// - Throws: An error that makes it impossible to find any code.
-    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeEvent) -> Void) async throws {
-        let context = output.context
+    func run(
+        _ environment: AppEnvironment,
+        hints: HintLine,
+        ready: () -> Void,
+        _ take: @Sendable (CodeEvent) -> Void
+    ) async throws {
         switch self {
         case .directory(let path, let existing):
-            try await PictureWatch(directory: path, existing: existing, context: context).run(ready: ready) {
+            try await PictureWatch(directory: path, existing: existing, environment: environment).run(ready: ready) {
                 take($0)
                 return true
             }
         case .place(let place):
             // Without a screen it fails at once.
-            if place == .screen { _ = try DesktopScreen(environment: context.environment) }
+            if place == .screen { _ = try DesktopScreen(environment: environment.variables) }
             ready()
-            try await PolledPlace(place: place, context: context).run(take)
+            try await PolledPlace(place: place, environment: environment).run(take)
         case .frames(let input):
             ready()
-            try await FrameWatch(input: input, output: output).run(take)
+            try await FrameWatch(input: input, hints: hints).run(take)
         }
     }
 }

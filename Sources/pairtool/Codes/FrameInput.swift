@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
+import PairingAgent
 import QRCodec
 
 /// The source of frames.
@@ -29,7 +30,8 @@ enum FrameInput: Sendable {
 /// Reads frames until two of them show the same pairing code.
 struct FrameReading: Sendable {
     let input: FrameInput
-    let output: Output
+    let interaction: any Interaction
+    let hints: HintLine
 
     /// The codes: one or more pairing codes or, if the frames end without one, the other codes that were seen.
     ///
@@ -37,8 +39,8 @@ struct FrameReading: Sendable {
     /// - Throws: ``AppError``, also when no code was seen; with exit code 4 when the time limit is reached.
     func contents(within limit: Duration?) async throws -> [QRContent] {
         let input = input
-        let (hints, others) = (HintLine(output), NIOLockedValueBox<[QRContent]>([]))
-        if case .camera = input { output.say("Looking through the camera. Ctrl-C ends it.") }
+        let (hints, others) = (hints, NIOLockedValueBox<[QRContent]>([]))
+        if case .camera = input { interaction.say("Looking through the camera. Ctrl-C ends it.") }
         defer { hints.clear() }
         let outcome = try await withTimeLimit(limit) {
             try await FrameScanner.scan {

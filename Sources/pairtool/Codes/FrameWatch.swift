@@ -6,13 +6,13 @@ import QRCodec
 /// Reads one pairing code after another from a camera or a stream of frames.
 struct FrameWatch: Sendable {
     let input: FrameInput
-    let output: Output
+    let hints: HintLine
 
     /// - Parameter take: Gets each code once, as soon as two frames agree on it.
     /// - Throws: ``QRCodecError`` if the frames cannot be read.
     func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         let input = input
-        let hints = HintLine(output)
+        let hints = hints
         defer { hints.clear() }
         var used: Set<PairingPayload> = []
         while true {

@@ -9,8 +9,8 @@ enum PairingPicture {
     ///
     /// - Parameter file: A path, or `-` for standard input. A file that holds the payload as text works as well.
     /// - Throws: ``AppError`` when it cannot be read or has no QR code.
-    static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
-        try await contents(of: try await load(file, context: context), in: name(file))
+    static func read(_ file: String, environment: AppEnvironment) async throws -> [QRContent] {
+        try await contents(of: try await load(file, environment: environment), in: name(file))
     }
 
     /// The contents of all QR codes in a picture. The bytes may also be the payload as text.
@@ -101,9 +101,9 @@ enum PairingPicture {
     /// Reads a file or standard input.
     ///
     /// - Throws: ``AppError`` when it cannot be read, or is larger than images may be.
-    static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
+    static func load(_ file: String, environment: AppEnvironment) async throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
-        guard let content = try await context.content(of: file, limit: limit) else {
+        guard let content = try await environment.content(file, limit) else {
             throw AppError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
         }
         return content

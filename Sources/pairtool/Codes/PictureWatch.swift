@@ -8,7 +8,7 @@ struct PictureWatch: Sendable {
     let directory: String
     /// Whether to read the existing pictures too.
     let existing: Bool
-    let context: CommandContext
+    let environment: AppEnvironment
 
     /// Watches until it is cancelled or the directory is deleted.
     ///
@@ -51,6 +51,6 @@ struct PictureWatch: Sendable {
     private func read(_ name: String) async throws -> [QRContent]? {
         // Reading a pipe would block the watch.
         guard FileStatus(path(name))?.kind == .file else { return nil }
-        return try await PairingPicture.read(path(name), context: context)
+        return try await PairingPicture.read(path(name), environment: environment)
     }
 }

@@ -6,12 +6,12 @@ import FoundationEssentials
 /// Reads the screen or the clipboard again and again.
 struct PolledPlace: Sendable {
     let place: CodePlace
-    let context: CommandContext
+    let environment: AppEnvironment
 
     /// The time between two reads. Longer for a portal or a clipboard, where each read makes other programs work and
     /// may be visible to the user.
     private var pause: Duration {
-        guard place == .screen, case .x11? = try? DesktopScreen(environment: context.environment) else {
+        guard place == .screen, case .x11? = try? DesktopScreen(environment: environment.variables) else {
             return .seconds(3)
         }
         return .seconds(1)
@@ -24,7 +24,7 @@ struct PolledPlace: Sendable {
         var lastFailure: String?
         while true {
             do {
-                let content = try await place.look(context: context)
+                let content = try await place.look(environment: environment)
                 // Usually nothing has changed.
                 if content != last {
                     last = content

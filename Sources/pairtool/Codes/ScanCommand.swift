@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import PairingAgent
 
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -71,7 +72,7 @@ struct ScanCommand: AsyncParsableCommand {
         var report = ScanReport(output: output, showSecrets: showSecrets)
         for place in places.places + files.map(CodePlace.file) {
             do {
-                report.add(try await place.read(context: output.context), from: place.name)
+                report.add(try await place.read(environment: output.environment()), from: place.name)
             } catch let error as AppError {
                 report.add(error)
             }
@@ -80,14 +81,18 @@ struct ScanCommand: AsyncParsableCommand {
     }
 
     private func look(_ input: FrameInput, output: Output) async throws {
-        let contents = try await FrameReading(input: input, output: output).contents(within: timeout?.duration)
+        let contents = try await FrameReading(
+            input: input,
+            interaction: output.environment().interaction,
+            hints: HintLine(output)
+        ).contents(within: timeout?.duration)
         var report = ScanReport(output: output, showSecrets: showSecrets)
         report.add(contents, from: input.name)
         try report.finish()
     }
 
     private func watch(_ directory: String, output: Output) async throws {
-        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
+        let watch = PictureWatch(directory: directory, existing: places.existing, environment: output.environment())
         let ended: Void? = try await withTimeLimit(timeout?.duration) {
             let announce = { output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
             try await watch.run(ready: announce) { event in

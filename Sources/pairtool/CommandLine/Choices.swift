@@ -107,13 +107,3 @@ struct Choices: Sendable {
         return size >= 1e6 && size <= 1e15 ? Int(size) : nil
     }
 }
-
-/// The kinds of desktop notifications about turns.
-enum NotificationKind: String, Sendable, CaseIterable {
-    /// A turn has ended that took long.
-    case finished
-    /// The agent asks something.
-    case question
-    /// An error has ended a turn that took long.
-    case error
-}

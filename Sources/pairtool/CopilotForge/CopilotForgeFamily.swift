@@ -1,8 +1,10 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
@@ -33,22 +35,22 @@ struct CopilotForgeFamily: Family {
         )
     }
 
-    func pair(_ pairing: FamilyPairing) async throws {
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
         try await CopilotForgePairing(pairing).run()
     }
 
-    func forget(_ host: PairedHost, context: CommandContext) throws {
-        try SessionTokenStore(directory: context.paths.data).forget(hostID: host.id)
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws {
+        try SessionTokenStore(directory: environment.paths.data).forget(hostID: host.id)
     }
 
     func open<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        let now = output.context.now
-        return try await withClient(of: host, output: output, configuration: configuration) { client in
+        let now = environment.now
+        return try await withClient(of: host, environment: environment, configuration: configuration) { client in
             var offer = HostClient(devices: client, models: client, projects: client, chats: client)
             if host.trust == .verified {
                 offer.turns = CommandedTurns(client: client, now: now)
@@ -68,24 +70,24 @@ struct CopilotForgeFamily: Family {
             } catch {
                 result = .failure(error)
             }
-            client.leftOut.report(to: output)
+            client.leftOut.report(to: environment.interaction)
             return try result.get()
         }
     }
 
     private func withClient<R>(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (CompanionAPIClient) async throws -> R
     ) async throws -> R {
         try await CompanionAPIClient.withClient(
             endpoint: host.endpoint,
             security: try host.security(),
-            credentials: host.trust == .verified ? PairedCredentials(host: host, context: output.context) : nil,
+            credentials: host.trust == .verified ? PairedCredentials(host: host, environment: environment) : nil,
             configuration: configuration,
-            logger: LoggingSetup.logger("client", context: output.context),
-            clock: output.context.clock,
+            logger: environment.logger("client"),
+            clock: environment.clock,
             body
         )
     }
@@ -109,11 +111,11 @@ extension CopilotForgeFamily {
 
     func health(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await withClient(of: host, output: output, configuration: configuration) {
+        return try await withClient(of: host, environment: environment, configuration: configuration) {
             try await health(of: host, $0)
         }
     }
@@ -134,10 +136,10 @@ extension CopilotForgeFamily {
     func watchHealth(
         of host: PairedHost,
         every interval: Duration,
-        output: Output,
+        environment: AppEnvironment,
         _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws {
-        try await withClient(of: host, output: output, configuration: .default) { client in
+        try await withClient(of: host, environment: environment, configuration: .default) { client in
             guard host.trust == .verified else {
                 return try await poll(every: interval, take) { try await health(of: host, client) }
             }
@@ -182,14 +184,17 @@ extension HostHealth.Standing {
 
 extension LeftOutItems {
     /// Reports the items in a host's lists that could not be read.
-    func report(to output: Output) {
+    func report(to interaction: any Interaction) {
         let counts = counts
         for kind in Kind.allCases {
             guard let count = counts[kind] else { continue }
             let items = count == 1 ? String(kind.rawValue.dropLast()) : kind.rawValue
-            output.warn(
-                "host.left_out",
-                "\(count) \(items) could not be read and \(count == 1 ? "is" : "are") left out"
+            interaction.warn(
+                AppError(
+                    .failed,
+                    "host.left_out",
+                    "\(count) \(items) could not be read and \(count == 1 ? "is" : "are") left out"
+                )
             )
         }
     }

@@ -11,38 +11,38 @@ struct CopilotForgePairing: Sendable {
         self.pairing = pairing
     }
 
-    func run() async throws {
+    func run() async throws -> PairingOutcome {
         try pairing.requireNoPin()
         try pairing.requireNoToken()
-        let (payload, output) = (pairing.payload, pairing.output)
-        let context = output.context
-        guard payload != nil || context.canAsk else { throw AppError.noPairingCode }
+        let (payload, interaction, now) = (pairing.payload, pairing.environment.interaction, pairing.environment.now)
+        guard payload != nil || interaction.canAsk else { throw AppError.noPairingCode }
         let (target, route) = try await findRoute()
         if case .legacy = route { try await pairing.consent.ask(about: target, known: pairing.known) }
         let job = PairingJob(target: target, device: pairing.device, permissions: pairing.permissions)
         // Users mistype: allow three tries, as many as a careful host does.
         var unused = payload
-        for attempt in 1... {
+        var attempt = 0
+        while true {
+            attempt += 1
             let current: PairingPayload
             let readAt: Date
             if let unused {
                 (current, readAt) = (unused, pairing.codeReadAt)
             } else {
-                let asked = context.now()
-                let code = try await Question(context: context).pairingCode(of: target.name)
+                let asked = now()
+                let code = try await interaction.pairingCode(of: target.name)
                 current = PairingPayload(code: code, token: nil, expiresAt: nil)
-                readAt = TypedCode.readAt(asked: asked, typed: context.now())
+                readAt = TypedCode.readAt(asked: asked, typed: now())
             }
             unused = nil
             do {
-                let outcome = try await Countdown(context: context, expiresAt: current.expiresAt).run("Pairing") {
+                return try await interaction.working(on: "Pairing", until: current.expiresAt) {
                     try await job.run(current, route, readAt: readAt)
                 }
-                return PairingReport(output: output).show(outcome)
             } catch let error as PairingError
-                where [.wrongCode, .expired].contains(error.code) && payload == nil && context.canAsk && attempt < 3
+                where [.wrongCode, .expired].contains(error.code) && payload == nil && interaction.canAsk && attempt < 3
             {
-                output.say("\(TerminalText.line(error.message)). Try again.")
+                interaction.say("\(TerminalText.line(error.message)). Try again.")
             }
         }
     }

@@ -11,10 +11,10 @@ struct PairedCredentials: DeviceCredentials {
     private let keys: SecureKeyStore
     private let tokens: SessionTokenStore
 
-    init(host: PairedHost, context: CommandContext) {
+    init(host: PairedHost, environment: AppEnvironment) {
         hostID = host.id
-        keys = SecureKeyStore(directory: context.paths.data)
-        tokens = SessionTokenStore(directory: context.paths.data)
+        keys = SecureKeyStore(directory: environment.paths.data)
+        tokens = SessionTokenStore(directory: environment.paths.data)
     }
 
     func sessionToken() throws -> String? {

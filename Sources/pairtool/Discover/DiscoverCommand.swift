@@ -109,7 +109,7 @@ struct DiscoverCommand: AsyncParsableCommand {
             if output.format == .text { sayNext(rows, output) }
         } else if watch {
             output.tell(of: USBDevice.appleDevices(context: output.context))
-            let client = try discovery.client(context: output.context, domain: domain)
+            let client = try output.environment(discovery.choice).discoveryClient(domain: domain)
             try await DiscoveryWatch(output: output, paired: try paired(output), probes: probe)
                 .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
         } else {
@@ -128,7 +128,7 @@ struct DiscoverCommand: AsyncParsableCommand {
             return rows
         case .name(let name):
             return try await NamedHost(name: name, paired: paired).rows(
-                client: try discovery.client(context: output.context),
+                client: try output.environment(discovery.choice).discoveryClient(),
                 limit: timeout?.duration ?? .seconds(10)
             )
         }
@@ -163,7 +163,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         let ask: (@Sendable (inout [DiscoveredRow]) async -> Void)? =
             if probe { Probe.fill } else { nil }
         guard var error = try await listing.run(output, probe: ask) else { return }
-        error.details = try await LikelyCauses.find(interface: discovery.interface(context: output.context))
+        error.details = try await LikelyCauses.find(interface: output.environment(discovery.choice).discoveryInterface)
         throw error
     }
 }

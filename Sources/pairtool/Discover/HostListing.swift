@@ -41,19 +41,19 @@ struct HostListing: Sendable {
         _ output: Output,
         probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
     ) async throws -> AppError? {
-        let context = output.context
-        let client = try choice.client(context: context, domain: domain)
-        let paired = try PairedHostStore(directory: context.paths.data).load()
-        output.tell(of: USBDevice.appleDevices(context: context))
+        let environment = output.environment(choice)
+        let client = try environment.discoveryClient(domain: domain)
+        let paired = try PairedHostStore(directory: environment.paths.data).load()
+        output.tell(of: USBDevice.appleDevices(context: output.context))
         let end = timeout.map { ContinuousClock.now + $0 }
         return try await look(with: client, until: end) { snapshot in
             var snapshot = snapshot
             if first { snapshot.keepFirstResolved() }
-            if snapshot.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
+            if snapshot.engine == .daemon, try environment.discoveryEngine == .auto, domain == nil, !first,
                 end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = snapshot.incomplete.first
             {
                 output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
-                let embedded = try choice.client(context: context, engine: .embedded)
+                let embedded = try environment.discoveryClient(engine: .embedded)
                 snapshot.merge(try await look(with: embedded, until: end, then: \.self))
             }
             return await list(snapshot, paired, output, probe)

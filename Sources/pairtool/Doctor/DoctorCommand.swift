@@ -70,17 +70,17 @@ struct DoctorCommand: AsyncParsableCommand {
         _ discovery: DiscoveryOptions,
         _ output: Output
     ) throws -> [any DoctorCheck] {
-        let context = output.context
-        let client = try discovery.client(context: context)
+        let environment = output.environment(discovery.choice)
+        let client = try environment.discoveryClient()
         // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()
-        let only = discovery.interface(context: context)
+        let only = environment.discoveryInterface
         let hosts = try hosts(host, output, client)
         return [
             EngineCheck(
-                choice: try discovery.engine(context: context),
+                choice: try environment.discoveryEngine,
                 client: client,
-                bus: .system(environment: context.environment)
+                bus: .system(environment: environment.variables)
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(), MulticastCheck(only: only),
             AdvertCheck(hasPairedHosts: !hosts.isEmpty) {
@@ -92,9 +92,13 @@ struct DoctorCommand: AsyncParsableCommand {
                 ).hosts
             },
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
-            FileCheck(directory: context.paths.data, families: HostFamily.allCases.compactMap { $0.behavior.files }),
+            FileCheck(
+                directory: environment.paths.data,
+                families: HostFamily.allCases.compactMap { $0.behavior.files }
+            ),
             CameraCheck(), PictureCheck(),
-            DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]), ProcessCheck(),
+            DiskCheck(directories: [environment.paths.data, environment.paths.state, environment.paths.runtime]),
+            ProcessCheck(),
         ]
     }
 
@@ -127,7 +131,11 @@ struct DoctorCommand: AsyncParsableCommand {
     private static func health(of host: PairedHost, _ output: Output) async throws -> HostHealth {
         let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
         do {
-            return try await host.family.behavior.health(of: host, output: output, timeouts: timeouts)
+            return try await host.family.behavior.health(
+                of: host,
+                environment: output.environment(),
+                timeouts: timeouts
+            )
         } catch let error as AppError {
             throw HostCheck.UnusableRecord(error.message)
         }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import Doctor
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -31,8 +32,8 @@ protocol Family: Sendable {
     /// was paired.
     var followedTypes: [ServiceType] { get }
 
-    /// The types of the clients that ``open(_:output:configuration:_:)`` creates for a paired host. The protocols that
-    /// they conform to tell what the host can do.
+    /// The types of the clients that ``open(_:environment:configuration:_:)`` creates for a paired host. The protocols
+    /// that they conform to tell what the host can do.
     func clients(of host: PairedHost) -> [Any.Type]
     /// A host's capabilities beyond its clients' types, and notes about capabilities.
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
@@ -42,7 +43,7 @@ protocol Family: Sendable {
     /// - Throws: ``CompanionClientError``.
     func generation(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth?
 
@@ -52,8 +53,8 @@ protocol Family: Sendable {
     func check(fallbackURL: String) throws
     /// Whether the user is asked once about a host's TLS key, because nothing else proves it. Default: false.
     func asksAboutKey(of target: PairingTarget) -> Bool
-    /// Pairs with a host, stores its record and shows the result.
-    func pair(_ pairing: FamilyPairing) async throws
+    /// Pairs with a host and stores its record.
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome
     /// The endpoints of an advertised host, divided into plain HTTP and TLS. Default: all plain HTTP.
     ///
     /// - Parameter endpoints: Those of its endpoints to consider.
@@ -86,7 +87,7 @@ protocol Family: Sendable {
     /// - Throws: ``CompanionClientError``; ``AppError`` if its stored credentials cannot be used.
     func health(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth
     /// Asks a paired host for its health at once, and then whenever it may have changed, until the task is cancelled or
@@ -97,22 +98,22 @@ protocol Family: Sendable {
     func watchHealth(
         of host: PairedHost,
         every interval: Duration,
-        output: Output,
+        environment: AppEnvironment,
         _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws
     /// Runs a body with the clients for a paired host.
     func open<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R
     /// The prompts that wait for a host. Default: a file of its own.
-    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore
+    func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore
     /// The files that are kept for its hosts, besides their records and outboxes. Default: none.
     var files: FamilyFiles? { get }
     /// Removes everything that is stored for a host besides its record.
-    func forget(_ host: PairedHost, context: CommandContext) throws
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws
 }
 
 /// Whether prompts for the hosts of a family can wait on this machine.
@@ -150,9 +151,9 @@ extension Family {
     /// How legacy hosts are spoken to, as text for users.
     var legacyTransport: String { speaksHTTP ? "plain HTTP" : "no encryption" }
 
-    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore {
+    func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore {
         // The id may come from the host: its hash is safe in a path.
-        OutboxStore(path: "\(context.paths.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json")
+        OutboxStore(path: "\(environment.paths.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json")
     }
 
     /// Whether a paired host that moved is looked for on the network.
@@ -160,7 +161,7 @@ extension Family {
 
     func generation(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth? { nil }
 
@@ -192,10 +193,12 @@ extension Family {
     func watchHealth(
         of host: PairedHost,
         every interval: Duration,
-        output: Output,
+        environment: AppEnvironment,
         _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws {
-        try await poll(every: interval, take) { try await health(of: host, output: output, timeouts: .init()) }
+        try await poll(every: interval, take) {
+            try await health(of: host, environment: environment, timeouts: .init())
+        }
     }
 
     /// Asks every `interval`, until the task is cancelled.

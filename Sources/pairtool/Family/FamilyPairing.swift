@@ -28,7 +28,7 @@ struct FamilyPairing: Sendable {
     /// Looks for the host that the QR code names when its address does not lead to it; nil if there is no such host to
     /// look for.
     let findElsewhere: (@Sendable () async throws -> PairingTarget)?
-    let output: Output
+    let environment: AppEnvironment
 
     /// - Throws: ``AppError`` if a token was given, because hosts of this family take none.
     func requireNoToken() throws {

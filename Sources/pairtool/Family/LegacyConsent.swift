@@ -6,7 +6,7 @@ import PairingAgent
 
 /// Asks the user, once per host, whether to accept a host that proves nothing.
 struct LegacyConsent: Sendable {
-    let output: Output
+    let interaction: any Interaction
     /// Whether the command line already gave consent.
     var isGiven: Bool
     /// The trust that the command line requires.
@@ -44,12 +44,12 @@ struct LegacyConsent: Sendable {
         // The user is asked about its TLS key instead, which keeps others on the network from reading along.
         guard !target.family.behavior.asksAboutKey(of: target) else { return }
         guard !Self.isAccepted(target, in: known) else { return }
-        if isGiven { return output.say(warning) }
-        guard output.context.canAsk else {
+        if isGiven { return interaction.say(warning) }
+        guard interaction.canAsk else {
             throw AppError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }
-        output.say(warning)
-        guard try await Question(context: output.context).confirm("Pair anyway?") else {
+        interaction.say(warning)
+        guard try await interaction.confirm("Pair anyway?") else {
             throw AppError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
         }
     }

@@ -3,11 +3,11 @@ import CompanionClient
 import CompanionWire
 import Identity
 
-/// A paired Jarvis daemon, a client that speaks to it, and where the command writes.
+/// A paired Jarvis daemon, a client that speaks to it, and the surroundings of the task.
 struct JarvisSession: Sendable {
     let host: PairedHost
     let client: JarvisClient
-    let output: Output
+    let environment: AppEnvironment
 }
 
 extension HostOptions {
@@ -15,25 +15,25 @@ extension HostOptions {
     ///
     /// - Parameter place: The base URL to use.
     func withJarvis<R>(
-        _ options: OutputOptions,
+        _ environment: AppEnvironment,
         at place: ApprovalPlaceOption,
         _ body: (JarvisSession) async throws -> R
     ) async throws -> R {
-        let output = options.output
-        let selected = try daemon(output.context)
+        let selected = try daemon(environment)
         return try await selected.naming {
-            try await JarvisSessions.withClient(selected, output: output, configuration: place.configuration) {
+            try await JarvisSessions.withClient(selected, environment: environment, configuration: place.configuration)
+            {
                 client in
-                try await body(JarvisSession(host: selected, client: client, output: output))
+                try await body(JarvisSession(host: selected, client: client, environment: environment))
             }
         }
     }
 
-    private func daemon(_ context: CommandContext) throws -> PairedHost {
+    private func daemon(_ environment: AppEnvironment) throws -> PairedHost {
         do {
-            return try paired(.jarvis, for: "approvals", context)
+            return try paired(.jarvis, for: "approvals", environment)
         } catch let error as AppError
-            where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
+            where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(environment)
         {
             // Explain how to pair by name, because daemons do not advertise themselves.
             throw AppError(
@@ -45,7 +45,7 @@ extension HostOptions {
         }
     }
 
-    private func isUnnamed(_ context: CommandContext) -> Bool {
-        host == nil && context.hostVariable == nil
+    private func isUnnamed(_ environment: AppEnvironment) -> Bool {
+        host == nil && environment.hostVariable == nil
     }
 }

@@ -44,7 +44,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options, at: place) { session in
+        try await host.withJarvis(options.environment, at: place) { session in
             let health = try await session.client.daemonHealth()
             let row = Row(
                 daemon: "\(session.client.base)",
@@ -53,11 +53,11 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
                 timestamp: health.timestamp.flatMap(JarvisTimestamp.date),
                 usesFallback: session.client.usesFallback
             )
-            session.output.result(row, id: row.status) {
+            options.output.result(row, id: row.status) {
                 TerminalText.line("Jarvis \(row.version ?? "of an unknown version") at \(row.daemon) is \(row.status).")
             }
             guard health.isHealthy else {
-                throw session.output.ended(
+                throw options.output.ended(
                     by: AppError(.hostUnavailable, "host.not_well", "Jarvis at \(row.daemon) is \(row.status)")
                 )
             }
@@ -106,7 +106,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options, at: place) { session in
+        try await host.withJarvis(options.environment, at: place) { session in
             let receipt = try await session.client.request(
                 JarvisApprovalRequest(
                     action: action,
@@ -117,7 +117,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
                 )
             )
             let row = ApprovalReceiptRow(receipt, action: action, at: session.client.base)
-            session.output.result(row, id: row.id.description) {
+            options.output.result(row, id: row.id.description) {
                 TerminalText.line("Requested: \(action) (\(receipt.id), \(receipt.status), at \(row.daemon))")
             }
         }

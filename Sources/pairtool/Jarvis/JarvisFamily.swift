@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -32,19 +33,18 @@ struct JarvisFamily: Family {
         }
     }
 
-    func pair(_ pairing: FamilyPairing) async throws {
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
         try pairing.requireNoPicture()
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        let output = pairing.output
-        let outcome = try await JarvisPairing(
+        let interaction = pairing.environment.interaction
+        return try await JarvisPairing(
             target: pairing.target,
             device: pairing.device,
             token: pairing.token,
             fallbackURL: pairing.fallbackURL,
-            say: { output.say($0) }
+            say: { interaction.say($0) }
         ).run()
-        PairingReport(output: output).show(outcome)
     }
 
     func health(
@@ -61,33 +61,33 @@ struct JarvisFamily: Family {
     /// The daemon's state can be read without a token.
     func health(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         try await JarvisClient.withClient(
             endpoint: host.endpoint,
             fallback: host.fallbackURL.flatMap { JarvisBase(fallback: $0) },
-            token: try JarvisSessions.token(of: host.id, output.context),
+            token: try JarvisSessions.token(of: host.id, environment),
             configuration: CompanionClientConfiguration(timeouts: timeouts)
         ) { HostHealth(try await $0.daemonHealth(), at: $0.base) }
     }
 
     func open<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
+        try await JarvisSessions.withClient(host, environment: environment, configuration: configuration) { client in
             let approvals = JarvisApprovals(client: client) { id, answer in
-                try await JarvisSession(host: host, client: client, output: output).decide(id, answer)
+                try await JarvisSession(host: host, client: client, environment: environment).decide(id, answer)
             }
             return try await body(HostClient(approvals: approvals))
         }
     }
 
-    func forget(_ host: PairedHost, context: CommandContext) throws {
-        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws {
+        try HostSecretStore(directory: environment.paths.data).forget(hostID: host.id)
     }
 }
 

@@ -4,18 +4,19 @@ import CompanionWire
 import Identity
 import LocalState
 import Logging
+import PairingAgent
 
 /// Opens clients of paired Jarvis daemons.
 enum JarvisSessions {
     /// The daemon's token; nil if it needs none.
-    static func token(of hostID: String, _ context: CommandContext) throws -> String? {
-        try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
+    static func token(of hostID: String, _ environment: AppEnvironment) throws -> String? {
+        try HostSecretStore(directory: environment.paths.data).load(hostID: hostID)
     }
 
     /// Runs a body with a client that uses the base URL that answered.
     static func withClient<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration = .default,
         _ body: (JarvisClient) async throws -> R
     ) async throws -> R {
@@ -42,12 +43,14 @@ enum JarvisSessions {
         return try await JarvisClient.withClient(
             endpoint: host.endpoint,
             fallback: fallback,
-            token: try token(of: host.id, output.context),
+            token: try token(of: host.id, environment),
             configuration: configuration,
-            logger: LoggingSetup.logger("client", context: output.context)
+            logger: environment.logger("client")
         ) { client in
             if client.usesFallback, configuration.via == nil {
-                output.say("Nothing answers at \(host.endpoint): using \(client.base), the second base URL.")
+                environment.interaction.say(
+                    "Nothing answers at \(host.endpoint): using \(client.base), the second base URL."
+                )
             }
             return try await body(client)
         }
@@ -62,9 +65,9 @@ extension JarvisSession {
     func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // The lock is per request, not per host, because one daemon may be stored under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"
-        let path = "\(output.context.paths.runtime)/\(name)"
+        let path = "\(environment.paths.runtime)/\(name)"
         let notice = "Another pairtool is deciding; waiting for it."
-        return try await FileLock.with(path, onWait: { output.say(notice) }) { _ in
+        return try await FileLock.with(path, onWait: { environment.interaction.say(notice) }) { _ in
             try await client.decide(id, answer)
         }
     }

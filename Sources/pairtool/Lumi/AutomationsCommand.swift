@@ -34,7 +34,7 @@ struct AutomationsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let names = Dictionary(try pulled.store.loadAgents()?.items.map { ($0.id, $0.name) } ?? []) { first, _ in first
         }
         let rows = try pulled.automations().map { automation in
@@ -54,8 +54,8 @@ struct AutomationsCommand: AsyncParsableCommand {
         guard !rows.isEmpty else {
             throw AppError(.nothingFound, "automation.none", "\(pulled.host.name) has no automation")
         }
-        let now = pulled.output.context.now()
-        pulled.output.list(
+        let now = options.output.context.now()
+        options.output.list(
             rows,
             columns: [
                 TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },

@@ -1,13 +1,14 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 /// A Lumi host that accepts commands.
 struct RemoteMac: Sendable {
     let client: LumiClient
     let host: PairedHost
-    let output: Output
 }
 
 extension HostOptions {
@@ -18,30 +19,29 @@ extension HostOptions {
     ///   - matter: The subject of the command, such as `remote commands`.
     ///   - before: Runs before anyone at the Mac is asked to accept the connection.
     func withMac<R>(
-        _ options: OutputOptions,
+        _ environment: AppEnvironment,
         for matter: String,
         before: (PairedHost) async throws -> Void = { _ in },
         _ body: (RemoteMac) async throws -> R
     ) async throws -> R {
-        let output = options.output
-        let host = try paired(.lumi, for: matter, output.context)
+        let host = try paired(.lumi, for: matter, environment)
         try await before(host)
         let result = try await host.naming {
-            try await LumiSessions.withConnection(host, output: output) { client in
-                try await body(RemoteMac(client: client, host: host, output: output))
+            try await LumiSessions.withConnection(host, environment: environment) { client in
+                try await body(RemoteMac(client: client, host: host))
             }
         }
-        try noteContact(with: host, output.context)
+        try noteContact(with: host, environment)
         return result
     }
 
     /// The selected Lumi host and the data that was pulled from it.
-    func pulledHost(_ output: Output) throws -> PulledHost {
-        let host = try paired(.lumi, for: "agents", output.context)
+    func pulledHost(_ environment: AppEnvironment) throws -> PulledHost {
+        let host = try paired(.lumi, for: "agents", environment)
         return PulledHost(
             host: host,
-            store: LumiStore(data: output.context.paths.data, hostID: host.id),
-            output: output
+            store: LumiStore(data: environment.paths.data, hostID: host.id),
+            interaction: environment.interaction
         )
     }
 }

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 import Providers
 
 struct KeysCommand: AsyncParsableCommand {
@@ -145,8 +146,8 @@ struct KeysCommand: AsyncParsableCommand {
 
         private func read(_ provider: Provider, _ context: CommandContext) async throws -> String {
             if context.canAsk {
-                let question = Question(context: context)
-                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()
+                let interaction = TerminalInteraction(output: options.output)
+                return (try await interaction.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()
             }
             guard let bytes = try await context.content(limit: 8 << 10) else {
                 throw AppError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// Waits until the user of a Lumi host accepts the connection: shows a countdown and asks for the six digits.
 struct LumiConnectionApproval: Sendable {
@@ -9,9 +10,7 @@ struct LumiConnectionApproval: Sendable {
     let deviceName: String
     /// The six digits from the command line; tried once.
     var code: String?
-    let output: Output
-
-    private var context: CommandContext { output.context }
+    let interaction: any Interaction
 
     /// - Throws: ``AppError``.
     func accept(_ client: LumiClient) async throws -> LumiGeneration {
@@ -28,7 +27,7 @@ struct LumiConnectionApproval: Sendable {
             }
         )
         do {
-            defer { if context.stderrIsTerminal { context.stderr.write("\r\u{1B}[K") } }
+            defer { interaction.showProgress(nil) }
             return try await client.requestApproval(deviceName: deviceName, delegate: delegate)
         } catch let error as CompanionClientError {
             throw describe(error)
@@ -38,15 +37,13 @@ struct LumiConnectionApproval: Sendable {
     /// Counts down on a terminal. Otherwise prints the message once.
     private func say(secondsLeft: Int) {
         let what = "Waiting for “\(TerminalText.line(deviceName))” to be accepted on \(TerminalText.line(hostName))"
-        if context.stderrIsTerminal {
-            context.stderr.write("\r\u{1B}[K\(what)… \(secondsLeft) s")
-        } else if secondsLeft == LumiApproval.mostAsks - 1 {
-            output.say("\(what), for at most \(LumiApproval.mostAsks) seconds.")
+        if !interaction.showProgress("\(what)… \(secondsLeft) s"), secondsLeft == LumiApproval.mostAsks - 1 {
+            interaction.say("\(what), for at most \(LumiApproval.mostAsks) seconds.")
         }
     }
 
     private func ask(isRepeated: Bool) async throws -> String? {
-        guard context.canAsk else {
+        guard interaction.canAsk else {
             throw AppError(
                 isRepeated || code != nil ? .wrongCode : .usage,
                 isRepeated || code != nil ? "pairing.wrong_code" : "pairing.no_code",
@@ -56,8 +53,8 @@ struct LumiConnectionApproval: Sendable {
                 next: "run the command at a terminal, or pair with --code-stdin"
             )
         }
-        if isRepeated { output.say("\(TerminalText.line(hostName)): wrong code. Try again.") }
-        return try await Question(context: context).pairingCode(of: hostName)
+        if isRepeated { interaction.say("\(TerminalText.line(hostName)): wrong code. Try again.") }
+        return try await interaction.pairingCode(of: hostName)
     }
 
     private func describe(_ error: CompanionClientError) -> AppError {

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import History
@@ -38,21 +39,21 @@ struct LumiFamily: Family {
         )
     }
 
-    func pair(_ pairing: FamilyPairing) async throws {
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
         try pairing.requireNoToken()
         try pairing.requireNoPicture()
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        let (target, device, output) = (pairing.target, pairing.device, pairing.output)
+        let (target, device, environment) = (pairing.target, pairing.device, pairing.environment)
         let approval = LumiConnectionApproval(
             hostName: target.name,
             deviceName: device.name,
             code: pairing.payload?.code,
-            output: output
+            interaction: environment.interaction
         )
-        let lumi = LumiPairing(target: target, device: device, clock: output.context.clock)
-        let generation = try await lumi.run(accept: approval.accept) { PairingReport(output: output).show($0) }
-        if generation == .open { output.say("This host does not ask its user about connections.") }
+        return try await LumiPairing(target: target, device: device, clock: environment.clock).run(
+            accept: approval.accept
+        )
     }
 
     func health(
@@ -66,7 +67,7 @@ struct LumiFamily: Family {
 
     func health(
         of host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         try await health(at: host.endpoint, speaksTLS: false, timeouts: timeouts)
@@ -74,27 +75,26 @@ struct LumiFamily: Family {
 
     func open<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        let context = output.context
-        let store = LumiStore(data: context.paths.data, hostID: host.id)
+        let store = LumiStore(data: environment.paths.data, hostID: host.id)
         let settings = ProviderSettings(
-            environment: context.environment,
-            store: ProviderKeyStore(directory: context.paths.data),
+            environment: environment.variables,
+            store: ProviderKeyStore(directory: environment.paths.data),
             synced: { [keys = try store.loadAPIKeys()] in keys?.key(of: $0) }
         )
-        return try await output.withHistoryStore { history in
-            let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: context.now)
-            return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
+        return try await environment.withHistoryStore { history in
+            let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: environment.now)
+            return try await ProviderClient.withClient(logger: environment.logger("providers")) {
                 client in
                 let turns = AgentChat(
                     store: store,
                     conversations: conversations,
                     settings: settings,
                     client: client,
-                    now: context.now
+                    now: environment.now
                 )
                 return try await body(
                     HostClient(isLocal: true, projects: conversations, chats: conversations, turns: turns)
@@ -103,7 +103,7 @@ struct LumiFamily: Family {
         }
     }
 
-    func forget(_ host: PairedHost, context: CommandContext) throws {
-        try LumiSessions.forget(host, context: context)
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws {
+        try LumiSessions.forget(host, environment: environment)
     }
 }

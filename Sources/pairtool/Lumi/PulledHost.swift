@@ -2,12 +2,13 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 /// A paired Lumi host and the data that was pulled from it. Makes no network requests.
 struct PulledHost: Sendable {
     let host: PairedHost
     let store: LumiStore
-    let output: Output
+    let interaction: any Interaction
 
     /// The agents.
     ///
@@ -15,7 +16,13 @@ struct PulledHost: Sendable {
     func agents() throws -> [LumiAgent] {
         let list = try pulled(try store.loadAgents())
         if list.dropped > 0 {
-            output.warn("agents.unreadable", "\(list.dropped) of the agents could not be read and are left out")
+            interaction.warn(
+                AppError(
+                    .failed,
+                    "agents.unreadable",
+                    "\(list.dropped) of the agents could not be read and are left out"
+                )
+            )
         }
         return list.items
     }
@@ -23,7 +30,9 @@ struct PulledHost: Sendable {
     func automations() throws -> [LumiAutomation] {
         let list = try pulled(try store.loadAutomations())
         if list.dropped > 0 {
-            output.warn("automations.unreadable", "\(list.dropped) of the automations could not be read")
+            interaction.warn(
+                AppError(.failed, "automations.unreadable", "\(list.dropped) of the automations could not be read")
+            )
         }
         return list.items
     }

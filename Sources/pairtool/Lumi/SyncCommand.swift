@@ -60,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let (items, failure) = try await host.withMac(options, for: "agents") { _ in
+        let (items, failure) = try await host.withMac(options.environment, for: "agents") { _ in
             guard withKeys else { return }
             output.say("Keys and settings travel without encryption. Anyone on this network can read them.")
         } _: { mac -> ([LumiSync.Item], (any Error)?) in
@@ -93,7 +93,7 @@ struct SyncCommand: AsyncParsableCommand {
         of host: PairedHost,
         _ output: Output
     ) async throws -> Int64? {
-        try await output.withHistoryStore { history in
+        try await output.environment().withHistoryStore { history in
             let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: output.context.now)
             try await conversations.move()
             return try await conversations.pulledMark()
@@ -102,7 +102,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     /// Lists agents and conversations in the history, if the user wants one, so that they are found there by name.
     private func list(_ store: LumiStore, of host: PairedHost, _ output: Output) async {
-        guard let history = LocalHistory.ofUser(output) else { return }
+        guard let history = LocalHistory.ofUser(output.environment()) else { return }
         let recorder = HistoryRecorder(history, host: HistoryHost(host), now: output.context.now)
         // What cannot be listed is listed by the next command that reads it.
         if let conversations = await LumiConversations(store, recorder) { try? await recorder.list(conversations) }

@@ -74,7 +74,7 @@ struct HostURL: Sendable, Hashable {
     ///
     /// - Parameter interface: The network interface to ask on; nil for all.
     /// - Throws: ``AppError`` with exit code 3 if no machine answers to the name.
-    func resolved(context: CommandContext, interface: String?) async throws -> HostURL {
+    func resolved(interface: String?) async throws -> HostURL {
         guard let localName else { return self }
         let addresses = try await BlockingCall.run { HostNameQuery.addresses(of: localName, interface: interface) }
         guard let address = addresses.first(where: \.isLocal) else {

@@ -79,20 +79,28 @@ struct AutoCommand: AsyncParsableCommand {
                 next: "say where the code will appear: --camera, --watch DIR, --screen or --clipboard"
             )
         }
-        let client = try discovery.client(context: output.context)
-        let url = try await url?.resolved(
-            context: output.context,
-            interface: discovery.interface(context: output.context)
-        )
+        let environment = output.environment(discovery.choice)
+        let client = try environment.discoveryClient()
+        let url = try await url?.resolved(interface: environment.discoveryInterface)
         let named = try url.map { try PairingTarget(local: $0, family: .usual) }
         let run = AutoRun(
             rules: rules,
             sources: places.sources,
             named: named,
-            device: try PairingDevice(name: pairing.deviceName, output: output),
+            device: try PairingDevice(name: pairing.deviceName, environment: environment),
             permissions: pairing.wanted,
-            isResult: command.isEmpty,
-            output: output
+            environment: environment,
+            hints: HintLine(output),
+            report: { AutoReport(output: output, places: $1).show($0) },
+            paired: { [isResult = command.isEmpty] outcome in
+                let report = PairingReport(output: output)
+                if isResult {
+                    report.show(outcome)
+                } else {
+                    output.say(TerminalText.line(outcome.text))
+                    report.explain(outcome)
+                }
+            }
         )
         let ended = try await withTimeLimit(timeout?.duration) { try await run.run(client: client) }
         guard let ended else {

@@ -17,9 +17,14 @@ struct AutoRun: Sendable {
     let named: PairingTarget?
     let device: PairingDevice
     let permissions: [CompanionPermission]
-    /// Whether a pairing is the command's result; otherwise it is only a message.
-    let isResult: Bool
-    let output: Output
+    let environment: AppEnvironment
+    let hints: HintLine
+    /// Reports what is waited for, and the places that are still watched.
+    let report: @Sendable (AutoPairing.Report, _ places: String) -> Void
+    /// Reports a pairing.
+    let paired: @Sendable (PairingOutcome) -> Void
+
+    private var interaction: any Interaction { environment.interaction }
 
     /// An input of the loop.
     private enum Input: Sendable {
@@ -78,7 +83,7 @@ struct AutoRun: Sendable {
                         input.yield(.sourceReady)
                     }
                     do {
-                        try await source.run(output: output, ready: ready) { input.yield(.code($0)) }
+                        try await source.run(environment, hints: hints, ready: ready) { input.yield(.code($0)) }
                     } catch {
                         input.yield(.sourceEnded(source, error))
                         if !isReady { input.yield(.sourceReady) }
@@ -106,13 +111,13 @@ struct AutoRun: Sendable {
                         group.addTask { input.yield(await ask(payload, target)) }
                     case .send:
                         guard let payload = state.payload, let target = state.target, let route = state.route else {
-                            let now = output.context.now()
+                            let now = environment.now()
                             waiting += state.machine.take(.failed("internal error: unexpected pairing step"), now: now)
                             continue
                         }
                         let seenAt = state.machine.seenAt
                         group.addTask { input.yield(await pair(payload, readAt: seenAt, with: target, route)) }
-                    case .report(let report): AutoReport(output: output, places: state.places).show(report)
+                    case .report(let report): self.report(report, state.places)
                     case .finish(let id): return id
                     }
                 }
@@ -144,7 +149,7 @@ struct AutoRun: Sendable {
         } catch {
             let failure = AppError(describing: error)
             // Hosts come into sight again and again.
-            if !Task.isCancelled, output.context.said.insert(failure.message) { output.warn(failure) }
+            if !Task.isCancelled { interaction.warn(failure, once: true) }
             return nil
         }
     }
@@ -154,11 +159,11 @@ struct AutoRun: Sendable {
         switch sight {
         case .paired(let paired): host = paired
         case .advert(let found):
-            let hosts = try PairedHostStore(directory: output.context.paths.data).load().hosts
+            let hosts = try PairedHostStore(directory: environment.paths.data).load().hosts
             host = hosts.first { !$0.claims(in: [found]).isEmpty }
         }
         guard let host, host.family.behavior.queuing == .untilReceived,
-            try host.family.behavior.outbox(of: host, context: output.context).load().next != nil
+            try host.family.behavior.outbox(of: host, environment: environment).load().next != nil
         else { return nil }
         return host
     }
@@ -166,27 +171,25 @@ struct AutoRun: Sendable {
     /// Sends what waits for a host. The command goes on if that fails.
     private func sendWaiting(to host: PairedHost) async {
         do {
-            let found = try await CommandContext.$current.withValue(output.context) {
-                try await HostOptions.naming(host).selected(output)
-            }
-            try await HostSession.with(found, output: output) { await $0.sendWaiting() }
+            let found = try await HostOptions.naming(host).selected(environment)
+            try await HostSession.with(found, environment: environment) { await $0.sendWaiting() }
         } catch {
             guard !Task.isCancelled else { return }
-            output.warn(AppError(describing: error))
+            interaction.warn(error)
         }
     }
 
     // MARK: Inputs
 
     private func take(_ input: Input, _ state: inout State) async throws -> [AutoPairing.Action] {
-        let now = output.context.now()
+        let now = environment.now()
         switch input {
         case .sourceReady:
             state.unreadySources -= 1
             guard state.unreadySources == 0 else { return [] }
             // Every code that appears from now on will be found.
             let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
-            output.say("Looking for codes (\(state.places)) \(hosts). Ctrl-C ends it.")
+            interaction.say("Looking for codes (\(state.places)) \(hosts). Ctrl-C ends it.")
             return state.adverts.start.flatMap { state.machine.take($0, now: now) }
         case .tick: return state.machine.take(.tick, now: now)
         case .discovery(let event):
@@ -199,7 +202,14 @@ struct AutoRun: Sendable {
             // A lost source is tolerated while another one is left.
             guard !state.openSources.isEmpty else { throw error }
             let failure = AppError(describing: error)
-            output.warn(failure.code, "no more codes from \(source.name): \(failure.message)", next: failure.next)
+            interaction.warn(
+                AppError(
+                    failure.kind,
+                    failure.code,
+                    "no more codes from \(source.name): \(failure.message)",
+                    next: failure.next
+                )
+            )
             return []
         case .routed(let target, let route):
             (state.target, state.route) = (target, route)
@@ -218,7 +228,7 @@ struct AutoRun: Sendable {
     private func take(_ event: CodeEvent, _ state: inout State) -> [PairingPayload] {
         switch event {
         case .failure(let error):
-            output.warn(error)
+            interaction.warn(error)
         case .codes(let contents, let place):
             if let ambiguity = PairingPicture.ambiguity(of: contents, in: place) {
                 tell(ambiguity.code, ambiguity.message, &state)
@@ -247,14 +257,14 @@ struct AutoRun: Sendable {
     /// Reports a message once.
     private func tell(_ code: String, _ message: String, _ state: inout State) {
         if state.told.count > 256 { state.told = [] }
-        if state.told.insert(message).inserted { output.warn(code, message) }
+        if state.told.insert(message).inserted { interaction.warn(AppError(.failed, code, message)) }
     }
 
     private func note(_ event: DiscoveryEvent) {
         switch event {
-        case .incomplete(let why): output.say("\(why)")
-        case .interrupted(let error, _): output.say("\(error); trying again")
-        case .resumed(let engine): output.say("continuing with the \(engine.rawValue) mDNS engine")
+        case .incomplete(let why): interaction.say("\(why)")
+        case .interrupted(let error, _): interaction.say("\(error); trying again")
+        case .resumed(let engine): interaction.say("continuing with the \(engine.rawValue) mDNS engine")
         default: break
         }
     }
@@ -273,7 +283,7 @@ struct AutoRun: Sendable {
 
     private func kind(of route: PairingRoute, to target: PairingTarget) throws -> AutoPairing.Route {
         guard case .legacy = route else { return .verified }
-        let known = try PairedHostStore(directory: output.context.paths.data).load()
+        let known = try PairedHostStore(directory: environment.paths.data).load()
         if let verified = target.verifiedRecord(in: known) { return .downgrade(of: verified.name) }
         return .legacy(accepted: LegacyConsent.isAccepted(target, in: known))
     }
@@ -287,7 +297,7 @@ struct AutoRun: Sendable {
         do {
             let job = PairingJob(target: target, device: device, permissions: permissions)
             return .paired(
-                try await Countdown(context: output.context, expiresAt: payload.expiresAt).run("Pairing") {
+                try await interaction.working(on: "Pairing", until: payload.expiresAt) {
                     try await job.run(payload, route, readAt: readAt)
                 }
             )
@@ -299,16 +309,10 @@ struct AutoRun: Sendable {
     }
 
     private func show(_ outcome: PairingOutcome) async {
-        let report = PairingReport(output: output)
-        if isResult {
-            report.show(outcome)
-        } else {
-            output.say(TerminalText.line(outcome.text))
-            report.explain(outcome)
-        }
+        paired(outcome)
         let trust = outcome.host.trust == .verified ? "Both sides proved who they are." : "The host proved nothing."
         // Notifications are optional.
-        _ = try? await NotificationService.with(environment: output.context.environment) { service in
+        _ = try? await NotificationService.with(environment: environment.variables) { service in
             try await service.show(
                 title: "Paired with \(outcome.host.name)",
                 body: "This machine is listed there as “\(outcome.deviceName)”. \(trust)"

@@ -101,15 +101,15 @@ struct PairCommand: AsyncParsableCommand {
 
     private mutating func pair(_ given: GivenCode, readAt: Date) async throws {
         let output = options.output
-        let context = output.context
+        let environment = output.environment(discovery.choice)
         let payload = given.payload
-        url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
-        let device = try PairingDevice(name: pairing.deviceName, output: output)
-        let target = try await findTarget(given, output: output)
-        try await target.family.behavior.pair(
+        url = try await url?.resolved(interface: environment.discoveryInterface)
+        let device = try PairingDevice(name: pairing.deviceName, environment: environment)
+        let target = try await findTarget(given, environment)
+        let outcome = try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
-                known: try PairedHostStore(directory: context.paths.data).load(),
+                known: try PairedHostStore(directory: environment.paths.data).load(),
                 device: device,
                 permissions: pairing.wanted,
                 payload: payload,
@@ -119,15 +119,16 @@ struct PairCommand: AsyncParsableCommand {
                 pin: pin,
                 fallbackURL: fallbackURL,
                 consent: LegacyConsent(
-                    output: output,
+                    interaction: environment.interaction,
                     isGiven: pairing.allowLegacy,
                     required: pairing.require,
                     asksForLess: pairing.isLimited
                 ),
-                findElsewhere: try elsewhere(payload, output),
-                output: output
+                findElsewhere: try elsewhere(payload, environment),
+                environment: environment
             )
         )
+        PairingReport(output: output).show(outcome)
     }
 }
 
@@ -173,13 +174,18 @@ extension PairCommand {
 
     private func givenCode(_ context: CommandContext) async throws -> GivenCode {
         if let place = places.places.first ?? qr.map(CodePlace.file) {
-            return GivenCode(try await place.symbol(context: context))
+            return GivenCode(try await place.symbol(environment: options.environment))
         }
         if let directory = places.watch {
-            return GivenCode(try await savedSymbol(in: directory, output: options.output))
+            return GivenCode(try await savedSymbol(in: directory, options.environment))
         }
         if let input = places.frames.input {
-            return GivenCode(try await FrameReading(input: input, output: options.output).symbol())
+            let reading = FrameReading(
+                input: input,
+                interaction: options.environment.interaction,
+                hints: HintLine(options.output)
+            )
+            return GivenCode(try await reading.symbol())
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
@@ -195,10 +201,12 @@ extension PairCommand {
     }
 
     /// Waits for the first picture of a code that is saved to a directory.
-    private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
+    private func savedSymbol(in directory: String, _ environment: AppEnvironment) async throws -> PairingSymbol {
         var found: PairingSymbol?
-        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
-        let announce = { output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).") }
+        let watch = PictureWatch(directory: directory, existing: places.existing, environment: environment)
+        let announce = {
+            environment.interaction.say("Waiting for a picture of the code in \(TerminalText.line(directory)).")
+        }
         try await watch.run(ready: announce) { event in
             do {
                 switch event {
@@ -206,7 +214,7 @@ extension PairCommand {
                 case .failure(let error): throw error
                 }
             } catch let error as AppError {
-                output.warn(error)
+                environment.interaction.warn(error)
             }
             return found == nil
         }
@@ -221,13 +229,13 @@ extension PairCommand {
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
 
-    private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
+    private func findTarget(_ given: GivenCode, _ environment: AppEnvironment) async throws -> PairingTarget {
         let payload = given.payload
         if let target = given.target { return try required(target) }
         if let url {
             return try PairingTarget(local: url, family: family ?? .usual)
         }
-        let finder = try finder(output)
+        let finder = try finder(environment)
         if let payload, host == nil, payload.spki != nil, let named = PairingTarget(payload: payload) { return named }
         if let hostID = namedHostID(payload) {
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
@@ -258,10 +266,10 @@ extension PairCommand {
     /// Looks for the advertised address of the host in a QR code, in case the address in the code does not lead to it.
     private func elsewhere(
         _ payload: PairingPayload?,
-        _ output: Output
+        _ environment: AppEnvironment
     ) throws -> (@Sendable () async throws -> PairingTarget)? {
         guard let payload, let hostID = namedHostID(payload), PairingTarget(payload: payload) != nil else { return nil }
-        let finder = try finder(output)
+        let finder = try finder(environment)
         return { try await finder.find(hostID: hostID, expiresAt: payload.expiresAt) }
     }
 
@@ -270,12 +278,12 @@ extension PairCommand {
         url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
     }
 
-    private func finder(_ output: Output) throws -> PairingTargetFinder {
+    private func finder(_ environment: AppEnvironment) throws -> PairingTargetFinder {
         PairingTargetFinder(
-            output: output,
-            client: try discovery.client(context: output.context),
+            interaction: environment.interaction,
+            client: try environment.discoveryClient(),
             limit: timeout.duration,
-            known: try PairedHostStore(directory: output.context.paths.data).load()
+            known: try PairedHostStore(directory: environment.paths.data).load()
         )
     }
 }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -55,11 +56,10 @@ extension PairingDevice {
     /// This machine; its keys are created if there are none.
     ///
     /// - Parameter name: The name for this device in a host's list.
-    init(name: String, output: Output) throws {
-        let context = output.context
-        let data = context.paths.data
+    init(name: String, environment: AppEnvironment) throws {
+        let data = environment.paths.data
         if try !PairedHostStore(directory: data).load().hosts.isEmpty, FileStatus(data + "/identity.key") == nil {
-            output.say(
+            environment.interaction.say(
                 "This device's key is missing. pairtool makes a new one, and you have to pair with each host again."
             )
         }
@@ -67,8 +67,8 @@ extension PairingDevice {
             identity: try SecureKeyStore(directory: data).identity(),
             name: name,
             data: data,
-            now: context.now,
-            logger: { LoggingSetup.logger($0, context: context) }
+            now: environment.now,
+            logger: environment.logger
         )
     }
 }

@@ -7,7 +7,7 @@ import PairingAgent
 
 /// Finds the selected host on the network.
 struct PairingTargetFinder: Sendable {
-    let output: Output
+    let interaction: any Interaction
     let client: CompanionDiscoveryClient
     let limit: Duration
     /// The paired hosts.
@@ -37,7 +37,7 @@ struct PairingTargetFinder: Sendable {
         let targets = Self.preferred(wanted(all, word), isNamed: word != nil)
         if let target = targets.first, targets.count == 1 {
             if let word, !target.matches(word) {
-                output.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
+                interaction.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
             }
             return target
         }
@@ -86,7 +86,7 @@ struct PairingTargetFinder: Sendable {
         expiresAt: Date?,
         until isEnough: @escaping @Sendable (DiscoverySnapshot) -> Bool
     ) async throws -> DiscoverySnapshot {
-        try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
+        try await interaction.working(on: "Looking for hosts", until: expiresAt) {
             try await DiscoverySnapshot.run(client: client, types: types, limit: limit, until: isEnough)
         }
     }
@@ -145,8 +145,8 @@ struct PairingTargetFinder: Sendable {
 
     private func choose(among targets: [PairingTarget]) async throws -> PairingTarget {
         let question = "Several hosts are in sight. The code goes to only one of them:"
-        if output.context.canAsk {
-            guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text))
+        if interaction.canAsk {
+            guard let index = try await interaction.choose(question, from: targets.map(\.text))
             else {
                 throw AppError(.usage, "pairing.no_choice", "no host was chosen; nothing was sent")
             }

@@ -112,11 +112,12 @@ struct HostRunCommand: AsyncParsableCommand {
         let output = options.output
         let context = output.context
         let directory = context.paths.data + "/host"
-        let interface = lan ? discovery.interface(context: context) : "lo"
+        let environment = output.environment(discovery.choice)
+        let interface = lan ? environment.discoveryInterface : "lo"
         let discoveryClient = CompanionDiscoveryClient(
-            engine: try discovery.engine(context: context),
+            engine: try environment.discoveryEngine,
             interface: interface,
-            logger: LoggingSetup.logger("discovery", context: context)
+            logger: environment.logger("discovery")
         )
         try discoveryClient.checkInterface()
         if FileStatus(directory + "/host.sqlite") != nil, FileStatus(directory + "/identity.key") == nil {

@@ -131,6 +131,6 @@ extension Output {
     }
 
     fileprivate func hostPlace(_ word: String) async throws -> AgentPlace {
-        try place(word, in: try await hostPlaces(), listing: "pairtool host sessions")
+        try AgentPlace.find(word, in: try await hostPlaces(), listing: "pairtool host sessions")
     }
 }

@@ -29,7 +29,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
-        let selected = try PairedHostSelection.select(host ?? output.context.hostVariable, in: hosts)
+        let selected = try PairedHostSelection.select(host ?? options.environment.hostVariable, in: hosts)
         let health = try await health(of: selected, output)
         let rows = HostCapability.all(of: selected, health: health).map { Row($0, of: selected, health) }
         if output.format == .text {
@@ -53,7 +53,11 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     /// Asks the host only if its family needs to. If it does not answer, its family alone says what it offers.
     private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
         do {
-            return try await host.family.behavior.generation(of: host, output: output, timeouts: Self.timeouts)
+            return try await host.family.behavior.generation(
+                of: host,
+                environment: output.environment(),
+                timeouts: Self.timeouts
+            )
         } catch let error as CompanionClientError {
             output.warn(AppError(describing: error).adding("The list shows what hosts of its family can do."))
             return nil

@@ -34,7 +34,7 @@ struct DevicesListCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let connected = try await session.devices.status().connectedDevice?.id
             let devices = try await session.devices.devices()
             guard !devices.isEmpty else {
@@ -45,8 +45,8 @@ struct DevicesListCommand: AsyncParsableCommand {
                     next: "pairtool pair"
                 )
             }
-            let now = session.context.now()
-            session.output.list(
+            let now = options.output.context.now()
+            options.output.list(
                 devices.map { DeviceRow($0, connected: connected, own: session.host.deviceID) },
                 columns: [
                     TableColumn("NAME", shrinks: true, rank: 0) { $0.name + ($0.isThisDevice ? " (this device)" : "") },
@@ -83,7 +83,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let device = try NameMatch.find(
                 device,
                 in: try await session.devices.devices(),
@@ -94,7 +94,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
             )
             if device.id == session.host.deviceID { try await confirmOwn(session) }
             let status = try await session.devices.revokeDevice(id: device.id)
-            session.output.result(
+            options.output.result(
                 DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
                 id: device.id
             ) {
@@ -102,7 +102,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
             }
             if device.id == session.host.deviceID {
                 try session.outbox.removeAll()
-                session.output.say("That was this device. To pair again: pairtool pair")
+                options.output.say("That was this device. To pair again: pairtool pair")
             }
         }
     }
@@ -114,7 +114,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
         try await confirmation.confirm(
             "This is the device that you are using.\(prompts) Revoke it at \(name)?",
             code: "device.unconfirmed",
-            output: session.output,
+            output: options.output,
             outcome: "nothing was revoked"
         )
     }

@@ -27,7 +27,7 @@ struct DisconnectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let name = TerminalText.line(session.host.name)
             let connected = try await session.devices.status().connectedDevice
             // The request ends the connection of whichever device is connected, so it is sent only if that is this one.
@@ -41,10 +41,10 @@ struct DisconnectCommand: AsyncParsableCommand {
             }
             let wasConnected = connected != nil
             if wasConnected { _ = try await session.devices.disconnect() }
-            session.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
+            options.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
                 wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
             }
-            session.output.say(
+            options.output.say(
                 session.isVerified
                     ? "You are still paired: the next command opens a new session. To unpair: pairtool devices revoke "
                         + session.host.deviceID

@@ -155,10 +155,10 @@ struct HostsForgetCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let output = options.output
-        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
+        let (output, environment) = (options.output, options.environment)
+        let hosts = try PairedHostStore(directory: environment.paths.data).load()
         let chosen = try PairedHostSelection.select(host, in: hosts)
-        let outbox = try? chosen.family.behavior.outbox(of: chosen, context: output.context).load()
+        let outbox = try? chosen.family.behavior.outbox(of: chosen, environment: environment).load()
         let waiting = outbox?.prompts.count ?? 0
         let prompts = waiting == 1 ? "1 prompt" : "\(waiting) prompts"
         let kept = waiting > 0 ? ", its history, and \(prompts) for it that wait here" : " and its history here"
@@ -172,9 +172,9 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try forgotten.family.behavior.outbox(of: forgotten, context: output.context).removeAll()
-        await LocalHistory.forget(forgotten, output)
-        try forgotten.family.behavior.forget(forgotten, context: output.context)
+        try forgotten.family.behavior.outbox(of: forgotten, environment: environment).removeAll()
+        await LocalHistory.forget(forgotten, environment)
+        try forgotten.family.behavior.forget(forgotten, environment: environment)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

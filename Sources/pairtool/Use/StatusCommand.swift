@@ -35,11 +35,11 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = options.output
+        let (output, environment) = (options.output, options.environment)
         guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
         guard watch else {
-            let selected = try await host.selected(output)
-            let health = try await health(of: selected)
+            let selected = try await host.selected(environment)
+            let health = try await health(of: selected, environment)
             let report = HostStatusReport(selected, health)
             show(report)
             if let failure = report.failure(health) {
@@ -48,31 +48,32 @@ struct StatusCommand: AsyncParsableCommand {
                 if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
             }
-            return try host.noteContact(with: selected, output.context)
+            return try host.noteContact(with: selected, environment)
         }
-        try await host.repeating(output) { try await follow(try await host.selected(output)) }
+        try await host.repeating(environment) { try await follow(try await host.selected(environment), environment) }
     }
 
     /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.
-    private func health(of host: PairedHost) async throws -> HostHealth {
+    private func health(of host: PairedHost, _ environment: AppEnvironment) async throws -> HostHealth {
         do {
-            let health = try await host.family.behavior.health(of: host, output: options.output, timeouts: .init())
+            let health = try await host.family.behavior.health(of: host, environment: environment, timeouts: .init())
             if let failure = health.standing?.failure { throw failure }
             return health
         } catch let error as CompanionClientError {
-            await LocalHistory.forget(host, ifRevokedBy: error, options.output)
+            await LocalHistory.forget(host, ifRevokedBy: error, environment)
             throw error.naming(host)
         }
     }
 
     /// The state of all hosts: a row each, whether or not they answer.
     private func showAll() async throws {
-        let output = options.output
-        let hosts = try host.pairedHosts("its state", output.context) { _ in true }
-        let results = try await host.ask(hosts, limit: all.limit) { one, _ in
-            let selected = try await one.selected(output)
-            let health = try await health(of: selected)
-            try one.noteContact(with: selected, output.context)
+        let (output, environment) = (options.output, options.environment)
+        let hosts = try host.pairedHosts("its state", environment) { _ in true }
+        let limit = all.limit ?? environment.hostLimit
+        let results = try await host.ask(hosts, environment, limit: limit) { one, environment in
+            let selected = try await one.selected(environment)
+            let health = try await health(of: selected, environment)
+            try one.noteContact(with: selected, environment)
             let report = HostStatusReport(selected, health)
             return (report: report, failure: report.failure(health))
         }
@@ -106,22 +107,21 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func followAll() async throws {
-        let output = options.output
-        let hosts = try host.pairedHosts("its state", output.context) { _ in true }
-        try await host.follow(hosts, output) { one, host in
+        let environment = options.environment
+        let hosts = try host.pairedHosts("its state", environment) { _ in true }
+        try await host.follow(hosts, environment) { one, host, environment in
             let selected: PairedHost
             do {
-                selected = try await one.selected(output)
+                selected = try await one.selected(environment)
             } catch let error as AppError where error.kind == .unreachable {
                 show(HostStatusReport(host, problem: error.message))
                 throw error
             }
-            try await follow(selected)
+            try await follow(selected, environment)
         }
     }
 
-    private func follow(_ host: PairedHost) async throws {
-        let output = options.output
+    private func follow(_ host: PairedHost, _ environment: AppEnvironment) async throws {
         var last: HostStatusReport?
         func take(_ answer: Result<HostHealth, CompanionClientError>) throws {
             let report: HostStatusReport
@@ -139,7 +139,12 @@ struct StatusCommand: AsyncParsableCommand {
             last = report
         }
         do {
-            try await host.family.behavior.watchHealth(of: host, every: interval.duration, output: output, take)
+            try await host.family.behavior.watchHealth(
+                of: host,
+                every: interval.duration,
+                environment: environment,
+                take
+            )
         } catch let error as CompanionClientError {
             throw error.naming(host)
         }

@@ -165,8 +165,8 @@ import Testing
             var context = CommandContext.process
             context.environment = user.environment
             let promised = family.behavior.clients(of: host)
-            let output = Output(context: context, format: .text)
-            try await family.behavior.open(host, output: output, configuration: .default) { offer in
+            let environment = Output(context: context, format: .text).environment()
+            try await family.behavior.open(host, environment: environment, configuration: .default) { offer in
                 func expect<Capability>(_ capability: Capability?, _ isPromised: (Any.Type) -> Bool) {
                     #expect((capability != nil) == promised.contains(where: isPromised), "\(Capability.self)")
                 }

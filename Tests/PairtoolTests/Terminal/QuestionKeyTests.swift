@@ -32,7 +32,8 @@ import Testing
         context.stdin = TypedKeys(clock: clock, keys: NIOLockedValueBox(keys.map { (wait: $0.0, key: $0.1) }))
         context.stderr = sink
         context.clock = clock
-        let key = try await Question(context: context).key("[y] Yes: ")
+        let interaction = TerminalInteraction(output: Output(context: context, format: .text))
+        let key = try await interaction.key("[y] Yes: ")
         return (key, sink.text)
     }
 

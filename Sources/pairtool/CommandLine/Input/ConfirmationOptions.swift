@@ -31,7 +31,7 @@ struct ConfirmationOptions: ParsableArguments {
                 next: "confirm it with --yes"
             )
         }
-        guard try await Question(context: output.context).confirm(question) else {
+        guard try await TerminalInteraction(output: output).confirm(question) else {
             throw AppError(.failed, code, "not confirmed; \(outcome)")
         }
     }

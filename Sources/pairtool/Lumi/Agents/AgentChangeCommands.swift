@@ -31,7 +31,7 @@ struct AgentCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let pulled = try host.pulledHost(output)
+        let pulled = try host.pulledHost(options.environment)
         let name = name.trimmingWhitespace()
         try pulled.requireFree(name)
         var configuration = LumiAgent.Configuration(provider: "", model: "")
@@ -83,7 +83,7 @@ struct AgentEditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let pulled = try host.pulledHost(output)
+        let pulled = try host.pulledHost(options.environment)
         let before = try pulled.agent(agent)
         var (agent, settings) = (before, settings)
         if name == nil, settings.isEmpty {
@@ -135,18 +135,18 @@ struct AgentDeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
         if row.origin == .here {
             try await confirmation.confirm(
                 "Delete \(TerminalText.line(agent.name))? It is only on this machine.",
                 code: "agent.unconfirmed",
-                output: pulled.output
+                output: options.output
             )
         }
         try pulled.store.delete(agent.id)
-        pulled.output.result(row, id: row.id) {
+        options.output.result(row, id: row.id) {
             let name = TerminalText.line(agent.name)
             guard row.origin == .here else {
                 return "\(name) is hidden here. To have it back: pairtool lumi agents restore \(row.id.shortID)"
@@ -174,7 +174,7 @@ struct AgentRestoreCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let agent = try NameMatch.find(
             agent.lowercased(),
             in: try pulled.store.changedAgents(),
@@ -186,7 +186,7 @@ struct AgentRestoreCommand: AsyncParsableCommand {
         )
         try pulled.store.restore(agent.id)
         let row = try pulled.row(agent)
-        pulled.output.result(row, id: row.id) { "\(TerminalText.line(agent.name)) is as it was pulled." }
+        options.output.result(row, id: row.id) { "\(TerminalText.line(agent.name)) is as it was pulled." }
     }
 }
 

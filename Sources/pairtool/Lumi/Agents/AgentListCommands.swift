@@ -42,8 +42,8 @@ struct AgentListCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
-        try pulled.listAgents("pairtool lumi sync") { _, isStarred in !starred || isStarred }
+        let pulled = try host.pulledHost(options.environment)
+        try pulled.listAgents(options.output, next: "pairtool lumi sync") { _, isStarred in !starred || isStarred }
     }
 }
 
@@ -65,9 +65,9 @@ struct AgentSearchCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let text = text.lowercased()
-        try pulled.listAgents("pairtool lumi agents") { agent, _ in
+        try pulled.listAgents(options.output, next: "pairtool lumi agents") { agent, _ in
             let configuration = agent.configuration
             let places = [
                 agent.name, configuration.provider, configuration.model, configuration.systemPrompt ?? "",
@@ -82,7 +82,8 @@ extension PulledHost {
     ///
     /// - Parameter next: The command that helps where there are none.
     func listAgents(
-        _ next: String,
+        _ output: Output,
+        next: String,
         where isWanted: (LumiAgent, _ isStarred: Bool) -> Bool
     ) throws {
         let starred = try store.starred()

@@ -20,11 +20,11 @@ struct AgentShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
-        let now = pulled.output.context.now()
-        pulled.output.result(row, id: row.id) { row.text(now: now) }
+        let now = options.output.context.now()
+        options.output.result(row, id: row.id) { row.text(now: now) }
     }
 }
 
@@ -49,11 +49,11 @@ struct AgentStarCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.output)
+        let pulled = try host.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         try pulled.store.star(agent.id, !remove)
         let row = AgentRow(agent, isStarred: !remove, origin: try pulled.store.origin(of: agent.id))
-        pulled.output.result(row, id: row.id) {
+        options.output.result(row, id: row.id) {
             "\(TerminalText.line(agent.name)) is \(remove ? "no longer starred" : "starred")."
         }
     }

@@ -22,9 +22,9 @@ struct RemoteAppsCommand: RemoteSubcommand {
         var name: String
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         let rows = try await mac.client.runningApps().map(Row.init)
-        mac.output.list(rows, columns: [TableColumn("NAME") { $0.name }], id: \.name)
+        output.list(rows, columns: [TableColumn("NAME") { $0.name }], id: \.name)
     }
 }
 
@@ -48,8 +48,8 @@ struct RemoteOpenCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(what)
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(what, output: output)
     }
 
     @Sendable private static func request(_ text: String) throws -> LumiRequest {
@@ -77,8 +77,8 @@ struct RemoteQuitCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(.quit(name))
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(.quit(name), output: output)
     }
 }
 
@@ -103,12 +103,12 @@ struct RemoteAppleScriptCommand: RemoteSubcommand {
     @OptionGroup var options: OutputOptions
 
     mutating func prepare(for host: PairedHost) async throws {
-        script = try await RemoteInput.text(script, context: .current)
+        script = try await RemoteInput.text(script, context: options.output.context)
         try await confirm(LumiScript(script), what: "AppleScript", on: host, isConfirmed: yes)
     }
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(.appleScript(LumiScript(script)))
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(.appleScript(LumiScript(script)), output: output)
     }
 }
 
@@ -136,12 +136,12 @@ struct RemoteShellCommand: RemoteSubcommand {
     @OptionGroup var options: OutputOptions
 
     mutating func prepare(for host: PairedHost) async throws {
-        command = [try await RemoteInput.text(command.joined(separator: " "), context: .current)]
+        command = [try await RemoteInput.text(command.joined(separator: " "), context: options.output.context)]
         try await confirm(LumiScript(command[0]), what: "shell command", on: host, isConfirmed: yes)
     }
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(.shell(LumiScript(command[0])))
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(.shell(LumiScript(command[0])), output: output)
     }
 }
 
@@ -159,7 +159,7 @@ extension RemoteSubcommand {
             )
         }
         let question = "Run this \(what) on \(TerminalText.line(host.name))?\n\n\(script.text)\n\n"
-        guard try await Question(context: context).confirm(question) else {
+        guard try await TerminalInteraction(output: options.output).confirm(question) else {
             throw AppError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
         }
     }

@@ -34,12 +34,12 @@ protocol RemoteSubcommand: AsyncParsableCommand {
     /// Checks and reads what is needed before anyone at the Mac is asked. Default: nothing.
     mutating func prepare(for host: PairedHost) async throws
     /// Sends the command over a connection that the host has accepted, and shows the answer.
-    func run(on mac: RemoteMac) async throws
+    func run(on mac: RemoteMac, output: Output) async throws
 }
 
 extension RemoteMac {
     /// Sends a command and shows the host's answer.
-    func perform(_ request: LumiRequest) async throws {
+    func perform(_ request: LumiRequest, output: Output) async throws {
         let text = try await client.perform(request).result
         output.result(RemoteResult(hostId: host.id, command: request.command, result: text), id: nil) {
             TerminalText.block(text)
@@ -59,10 +59,12 @@ extension RemoteSubcommand {
     mutating func prepare(for host: PairedHost) async throws {}
 
     mutating func run() async throws {
-        let selected = try host.paired(.lumi, for: "remote commands", options.output.context)
+        let selected = try host.paired(.lumi, for: "remote commands", options.environment)
         try await prepare(for: selected)
         let command = self
-        try await host.withMac(options, for: "remote commands") { try await command.run(on: $0) }
+        try await host.withMac(options.environment, for: "remote commands") { mac in
+            try await command.run(on: mac, output: command.options.output)
+        }
     }
 }
 

@@ -36,7 +36,7 @@ struct RemotePingCommand: RemoteSubcommand {
         guard (1...1000).contains(count) else { throw ValidationError("--count must be 1 to 1000.") }
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         var times: [Duration] = []
         for _ in 0..<count {
             do {
@@ -55,7 +55,7 @@ struct RemotePingCommand: RemoteSubcommand {
             medianMs: trips?.median.milliseconds,
             maxMs: trips?.longest.milliseconds
         )
-        mac.output.result(row, id: nil) {
+        output.result(row, id: nil) {
             let figures = [row.minMs, row.medianMs, row.maxMs].map { $0.map(Self.text) ?? "–" }
             return "\(row.received) of \(row.sent) answered; min/median/max \(figures.joined(separator: " / ")) ms"
         }
@@ -97,9 +97,9 @@ struct RemoteInfoCommand: RemoteSubcommand {
         var value: String
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         let rows = try await mac.client.info().map { Row(name: $0.name, value: $0.value) }
-        mac.output.list(
+        output.list(
             rows,
             columns: [TableColumn("NAME") { $0.name }, TableColumn("VALUE", shrinks: true) { $0.value }],
             id: \.name
@@ -127,7 +127,10 @@ struct RemoteNotifyCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(.notify(title: try title ?? LumiNotificationText("pairtool"), message: message))
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(
+            .notify(title: try title ?? LumiNotificationText("pairtool"), message: message),
+            output: output
+        )
     }
 }

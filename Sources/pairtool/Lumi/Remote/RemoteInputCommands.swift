@@ -24,8 +24,8 @@ struct RemoteKeyCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(.press(keys))
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(.press(keys), output: output)
     }
 }
 
@@ -49,17 +49,17 @@ struct RemoteTypeCommand: RemoteSubcommand {
     @OptionGroup var options: OutputOptions
 
     mutating func prepare(for host: PairedHost) async throws {
-        text = try await RemoteInput.text(text, context: .current)
+        text = try await RemoteInput.text(text, context: options.output.context)
         _ = try LumiTypedText(text)
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         let typed = try LumiTypedText(text)
         let request = LumiRequest.type(typed)
         // The Mac's answer repeats the text, so it is not shown.
         try await mac.client.perform(request)
         let row = RemoteResult(hostId: mac.host.id, command: request.command, result: "Typed")
-        mac.output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
+        output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
     }
 }
 
@@ -114,8 +114,8 @@ struct RemoteMouseCommand: AsyncParsableCommand {
 
         func validate() throws { _ = try RemoteMouseCommand.point(x, y) }
 
-        func run(on mac: RemoteMac) async throws {
-            try await mac.perform(.moveMouse(to: try RemoteMouseCommand.point(x, y)))
+        func run(on mac: RemoteMac, output: Output) async throws {
+            try await mac.perform(.moveMouse(to: try RemoteMouseCommand.point(x, y)), output: output)
         }
     }
 
@@ -139,8 +139,8 @@ struct RemoteMouseCommand: AsyncParsableCommand {
 
         func validate() throws { _ = try place }
 
-        func run(on mac: RemoteMac) async throws {
-            try await mac.perform(.clickMouse(at: try place, right ? .right : .left))
+        func run(on mac: RemoteMac, output: Output) async throws {
+            try await mac.perform(.clickMouse(at: try place, right ? .right : .left), output: output)
         }
 
         private var place: LumiPoint? {
@@ -180,7 +180,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
             _ = try RemoteMouseCommand.point(distance, 0)
         }
 
-        func run(on mac: RemoteMac) async throws {
+        func run(on mac: RemoteMac, output: Output) async throws {
             // Positive values scroll up and left, as with a mouse wheel.
             let (x, y) =
                 switch direction {
@@ -189,7 +189,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
                 case .left: (distance, 0)
                 case .right: (-distance, 0)
                 }
-            try await mac.perform(.scrollMouse(by: try RemoteMouseCommand.point(x, y)))
+            try await mac.perform(.scrollMouse(by: try RemoteMouseCommand.point(x, y)), output: output)
         }
     }
 

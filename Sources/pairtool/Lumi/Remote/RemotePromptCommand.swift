@@ -30,14 +30,14 @@ struct RemotePromptCommand: AsyncParsableCommand {
         defer { prompts.close() }
         // Commands that ask the user share the terminal with the prompt.
         try await CommandContext.$current.withValue(context) {
-            try await host.withMac(options, for: "remote commands") { mac in
-                if context.canAsk { mac.output.say("help lists the commands. Ctrl-D ends the connection.") }
+            try await host.withMac(options.environment, for: "remote commands") { mac in
+                if context.canAsk { options.output.say("help lists the commands. Ctrl-D ends the connection.") }
                 while let line = try await prompts.next(nil) {
                     await prompts.remember(line, isKept: false)
                     do {
                         try await obey(line, on: mac)
                     } catch  where context.canAsk && !Self.ends(error) {
-                        if !(error is ExitRequest) { mac.output.report(AppError(describing: error)) }
+                        if !(error is ExitRequest) { options.output.report(AppError(describing: error)) }
                     }
                 }
             }
@@ -55,7 +55,7 @@ struct RemotePromptCommand: AsyncParsableCommand {
             let named = RemoteCommand.configuration.subcommands.first {
                 $0.configuration.commandName?.isSame(as: words[0]) == true
             }
-            return mac.output.data(Pairtool.helpMessage(for: named ?? RemoteCommand.self))
+            return options.output.data(Pairtool.helpMessage(for: named ?? RemoteCommand.self))
         }
         let parsed = try CommandWords(["lumi", "remote"] + words)
         let found: any ParsableCommand
@@ -65,14 +65,14 @@ struct RemotePromptCommand: AsyncParsableCommand {
             guard Pairtool.exitCode(for: error) == .success else {
                 throw AppError(.usage, "usage", UsageError.sentence(of: error), next: "help \(words[0])")
             }
-            return mac.output.data(Pairtool.fullMessage(for: error))
+            return options.output.data(Pairtool.fullMessage(for: error))
         }
         guard var command = found as? any RemoteSubcommand, command.host.host == nil else {
             throw AppError(.usage, "usage", "the connection is to \(mac.host.name)", next: "help")
         }
         try await command.prepare(for: mac.host)
-        let output = options.json || options.quiet ? mac.output : command.options.output
-        try await command.run(on: RemoteMac(client: mac.client, host: mac.host, output: output))
+        let output = options.json || options.quiet ? options.output : command.options.output
+        try await command.run(on: mac, output: output)
     }
 
     /// Whether nothing more can be sent after an error.

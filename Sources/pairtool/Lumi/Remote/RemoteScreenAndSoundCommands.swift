@@ -66,21 +66,21 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         if let output, !isForStandardOutput { _ = try place(output) }
     }
 
-    func run(on mac: RemoteMac) async throws {
-        let context = mac.output.context
+    func run(on mac: RemoteMac, output: Output) async throws {
+        let context = output.context
         let picture = try await mac.client.screenshot()
         if isForStandardOutput { return picture.bytes.withUnsafeBytes(context.stdout.write) }
         if show, let terminal = TerminalPicture(context) {
             let text = try terminal.text(picture.bytes, isPNG: picture.type == .png, window: context.windowSize())
             context.stdout.write(text)
-            if output == nil { return }
+            if self.output == nil { return }
         }
-        let path = output ?? Self.name(picture.type, context.now())
+        let path = self.output ?? Self.name(picture.type, context.now())
         // Check again: the file may have been created in the meantime.
         let place = try place(path)
         try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
         let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
-        mac.output.result(row, id: path) {
+        output.result(row, id: path) {
             TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")
         }
     }
@@ -143,10 +143,10 @@ struct RemoteBrightnessCommand: RemoteSubcommand {
         var brightness: Int?
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         if let level { try await mac.client.perform(.setBrightness(level)) }
         let now = try await mac.client.brightness()
-        mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
+        output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
             now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
         }
     }
@@ -175,10 +175,10 @@ struct RemoteVolumeCommand: RemoteSubcommand {
         var volume: Int?
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         if let level { try await mac.client.perform(.setVolume(level)) }
         let now = try await mac.client.volume()
-        mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
+        output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
             now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
         }
     }
@@ -211,7 +211,7 @@ struct RemoteMuteCommand: RemoteSubcommand {
         var muted: Bool?
     }
 
-    func run(on mac: RemoteMac) async throws {
+    func run(on mac: RemoteMac, output: Output) async throws {
         switch act {
         case .on: try await mac.client.perform(.setMute(true))
         case .off: try await mac.client.perform(.setMute(false))
@@ -219,7 +219,7 @@ struct RemoteMuteCommand: RemoteSubcommand {
         case .show: break
         }
         let now = try await mac.client.isMuted()
-        mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
+        output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
             now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
         }
     }
@@ -242,7 +242,7 @@ struct RemoteMediaCommand: RemoteSubcommand {
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    func run(on mac: RemoteMac) async throws {
-        try await mac.perform(act.map(LumiRequest.media) ?? .mediaInfo)
+    func run(on mac: RemoteMac, output: Output) async throws {
+        try await mac.perform(act.map(LumiRequest.media) ?? .mediaInfo, output: output)
     }
 }

@@ -72,7 +72,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
 
     /// Decides the request and reports the result.
     func decide(_ answer: ApprovalAnswer) async throws {
-        try await host.withApproval(id, at: place, options) { session, approval in
+        try await host.withApproval(id, at: place, options.environment) { session, approval in
             let approvals = try session.approvals
             if approvals.needsReason, case .reject(_, nil) = answer {
                 throw AppError(
@@ -85,10 +85,10 @@ struct ApprovalDecisionOptions: ParsableArguments {
             let decided = try await approvals.decide(approval, answer)
             let isApproved = if case .reject = answer { false } else { true }
             // Daemons have no agent that goes on.
-            let waits = isApproved && approval.options != nil && session.output.format != .quiet
+            let waits = isApproved && approval.options != nil && options.output.format != .quiet
             var row = ApprovalRow(decided, at: approvals.place)
             var interruption: CancellationError?
-            if waits, session.output.format == .json {
+            if waits, options.output.format == .json {
                 do {
                     row.continuedAt = try await continuation(decided.approval, approvals)
                 } catch let error as CancellationError {
@@ -96,7 +96,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
                     interruption = error
                 }
             }
-            session.output.result(row, id: row.id) {
+            options.output.result(row, id: row.id) {
                 TerminalText.line(
                     "\(isApproved ? "Approved" : "Rejected"): "
                         + "\(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
@@ -104,11 +104,11 @@ struct ApprovalDecisionOptions: ParsableArguments {
             }
             if let interruption { throw interruption }
             if decided.wasAnswerLost {
-                session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
+                options.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }
-            if waits, session.output.format == .text {
+            if waits, options.output.format == .text {
                 let time = try await continuation(decided.approval, approvals)
-                session.output.sayContinuation(time, next: "pairtool approvals show \(decided.approval.id.shortID)")
+                options.output.sayContinuation(time, next: "pairtool approvals show \(decided.approval.id.shortID)")
             }
         }
     }

@@ -3,18 +3,19 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 extension HostOptions {
     /// The hosts whose requests a command is about: the named one, else all that ask for approvals.
-    func approvalHosts(_ context: CommandContext) throws -> [PairedHost] {
-        if let word = host ?? context.hostVariable {
-            let hosts = try PairedHostStore(directory: context.paths.data).load()
+    func approvalHosts(_ environment: AppEnvironment) throws -> [PairedHost] {
+        if let word = host ?? environment.hostVariable {
+            let hosts = try PairedHostStore(directory: environment.paths.data).load()
             // An address is looked up when the host is opened.
             guard HostPlace(word) == nil || hosts.hosts.contains(where: { $0.name == word }) else { return [] }
             return [try PairedHostSelection.select(word, in: hosts)]
         }
         do {
-            return try pairedHosts("approvals", context) { $0 is any ApprovalDeciding.Type }
+            return try pairedHosts("approvals", environment) { $0 is any ApprovalDeciding.Type }
         } catch let error as AppError where ["host.cannot", "host.none_paired"].contains(error.code) {
             // Hosts that do not advertise themselves are paired by their address.
             let others = HostFamily.allCases.map(\.behavior).filter { !$0.isAdvertised }.map(\.pairCommand)
@@ -33,7 +34,7 @@ extension HostOptions {
             let paired = try? PairedHostStore(directory: output.context.paths.data).load()
         else { return }
         var hosts = paired.hosts
-        if let word = host ?? output.context.hostVariable {
+        if let word = host ?? output.environment().hostVariable {
             hosts = (try? PairedHostSelection.selectKnown(word, in: paired)).map { [$0] } ?? []
         }
         let names = hosts.filter { $0.family.behavior.asksSenderOnly }.map { TerminalText.line($0.name) }
@@ -51,14 +52,14 @@ extension HostOptions {
     func withApproval(
         _ word: String,
         at place: ApprovalPlaceOption,
-        _ options: OutputOptions,
+        _ environment: AppEnvironment,
         _ body: (HostSession, Approval) async throws -> Void
     ) async throws {
-        let (output, configuration) = (options.output, place.configuration)
-        let hosts = try approvalHosts(output.context)
+        let configuration = place.configuration
+        let hosts = try approvalHosts(environment)
         guard hosts.count > 1 else {
             let host = hosts.first.map { naming($0) } ?? self
-            return try await host.withSession(options, configuration: configuration) { session in
+            return try await host.withSession(environment, configuration: configuration) { session in
                 let approvals = try session.approvals
                 let found = try await Self.find(word, in: approvals)
                 try await body(session, try Self.single(found.map { ($0, "") }, word, at: approvals.place))
@@ -67,9 +68,10 @@ extension HostOptions {
         var found: [(approval: Approval, host: PairedHost)] = []
         for (host, result) in try await ask(
             hosts,
-            limit: output.context.hostLimit,
-            { one, _ in
-                try await one.withSession(options, configuration: configuration) {
+            environment,
+            limit: environment.hostLimit,
+            { one, environment in
+                try await one.withSession(environment, configuration: configuration) {
                     try await Self.find(word, in: try $0.approvals)
                 }
             }
@@ -78,14 +80,14 @@ extension HostOptions {
             case .success(let approvals): found += approvals.map { ($0, host) }
             // Its agent asks nothing over the network.
             case .failure(let error) where error.kind == .versionMismatch: break
-            case .failure(let error): output.warn(error.naming(host))
+            case .failure(let error): environment.interaction.warn(error.naming(host))
             }
         }
         let waiting = found.filter(\.approval.isPending)
         if !waiting.isEmpty { found = waiting }
         let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, word, at: nil)
         guard let host = found.first(where: { $0.approval == approval })?.host else { return }
-        try await naming(host).withSession(options, configuration: configuration) { try await body($0, approval) }
+        try await naming(host).withSession(environment, configuration: configuration) { try await body($0, approval) }
     }
 
     private static func find(_ word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {

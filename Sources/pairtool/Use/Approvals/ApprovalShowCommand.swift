@@ -23,11 +23,11 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withApproval(id, at: place, options) { session, approval in
+        try await host.withApproval(id, at: place, options.environment) { session, approval in
             let approvals = try session.approvals
             let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)?.approval
             let row = ApprovalRow(whole ?? approval, at: approvals.place)
-            try await Pager.with(session.output, isWanted: !pager.avoidsPager) { output, _ in
+            try await Pager.with(options.output, isWanted: !pager.avoidsPager) { output, _ in
                 output.result(row, id: row.id) { row.text(now: output.context.now()) }
             }
         }

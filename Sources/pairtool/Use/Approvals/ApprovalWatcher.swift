@@ -8,6 +8,7 @@ import Identity
 /// Watches the approval requests of a host, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {
     let session: HostSession
+    let output: Output
     let approvals: any ApprovalDeciding
     let interval: Duration
     /// Whether lines name the host, because several are watched.
@@ -24,19 +25,19 @@ struct ApprovalWatcher: Sendable {
     /// - Parameter notifies: Whether to show new requests on the desktop too. If that is not possible, the user is told
     ///   and the watch continues.
     func run(notifies: Bool) async throws {
-        session.output.say("Watching \(approvals.place). Ctrl-C ends it.")
+        output.say("Watching \(approvals.place). Ctrl-C ends it.")
         guard notifies else { return try await watch(nil) }
         do {
-            try await NotificationService.with(environment: session.output.context.environment) { service in
+            try await NotificationService.with(environment: output.context.environment) { service in
                 if !service.hasActions {
-                    session.output.say(
+                    output.say(
                         "The desktop's notifications have no buttons here: decide with pairtool approvals."
                     )
                 }
                 try await watch(ApprovalNotifications(service: service, host: namesHost ? session.host.name : nil))
             }
         } catch let failure as DBusError {
-            session.output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
+            output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
             try await watch(nil)
         }
     }
@@ -75,7 +76,7 @@ struct ApprovalWatcher: Sendable {
             _ = try await approvals.decide(approval, answer)
         } catch {
             let failure = AppError(describing: error)
-            session.output.warn(
+            output.warn(
                 failure.code,
                 "\(approval.title.scalars(atMost: 200)): \(failure.message)",
                 next: failure.next
@@ -101,7 +102,6 @@ struct ApprovalWatcher: Sendable {
 
     private func write(_ event: String, _ sign: String, _ approval: Approval, _ remark: String) {
         let row = ApprovalRow(approval, at: approvals.place)
-        let output = session.output
         let now = output.context.now()
         switch output.format {
         case .json: json(Line(event: event, at: now, approval: row, daemon: row.daemon))
@@ -118,7 +118,6 @@ struct ApprovalWatcher: Sendable {
     }
 
     private func note(_ event: String, _ message: String) {
-        let output = session.output
         if output.format == .json {
             let daemon = approvals.place
             json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))
@@ -128,7 +127,7 @@ struct ApprovalWatcher: Sendable {
     }
 
     private func json(_ line: Line) {
-        if namesHost { session.output.json(HostRow(row: line, host: session.host)) } else { session.output.json(line) }
+        if namesHost { output.json(HostRow(row: line, host: session.host)) } else { output.json(line) }
     }
 
     private var prefix: String { namesHost ? "\(session.host.name)  " : "" }

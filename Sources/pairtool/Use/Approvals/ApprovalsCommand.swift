@@ -76,29 +76,38 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         func run() async throws {
             host.sayUnlisted(options.output)
-            let hosts = try host.approvalHosts(.current)
+            let hosts = try host.approvalHosts(options.environment)
             guard hosts.count > 1 || all.allHosts else {
                 let one = hosts.first.map { host.naming($0) } ?? host
-                guard watch else { return try await open(one) { try await list($0) } }
-                return try await one.withSessions(options, configuration: place.configuration) { session in
+                guard watch else { return try await open(one, options.environment) { try await list($0) } }
+                return try await one.withSessions(options.environment, configuration: place.configuration) { session in
                     try await watcher(session).run(notifies: notify)
                 }
             }
             try await (watch ? watchAll(hosts) : listAll(hosts))
         }
 
-        private func open<R>(_ host: HostOptions, _ body: (HostSession) async throws -> R) async throws -> R {
-            try await host.withSession(options, configuration: place.configuration, body)
+        private func open<R>(
+            _ host: HostOptions,
+            _ environment: AppEnvironment,
+            _ body: (HostSession) async throws -> R
+        ) async throws -> R {
+            try await host.withSession(environment, configuration: place.configuration, body)
         }
 
         private func watcher(_ session: HostSession) throws -> ApprovalWatcher {
-            ApprovalWatcher(session: session, approvals: try session.approvals, interval: interval.duration)
+            ApprovalWatcher(
+                session: session,
+                output: options.output,
+                approvals: try session.approvals,
+                interval: interval.duration
+            )
         }
 
         private func list(_ session: HostSession) async throws {
             let approvals = try session.approvals
             let list = try await approvals.approvals(all: false)
-            report(list, at: approvals.place, session.output)
+            report(list, at: approvals.place, options.output)
             guard !list.approvals.isEmpty else {
                 throw AppError(
                     .nothingFound,
@@ -107,9 +116,9 @@ struct ApprovalsCommand: AsyncParsableCommand {
                     next: "pairtool approvals --watch"
                 )
             }
-            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, session.output) { $0 }
-            if session.output.format == .text {
-                session.output.say(TerminalText.line("At \(session.host.name). Next: pairtool approvals show ID"))
+            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, options.output) { $0 }
+            if options.output.format == .text {
+                options.output.say(TerminalText.line("At \(session.host.name). Next: pairtool approvals show ID"))
             }
         }
 
@@ -142,9 +151,11 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         private func listAll(_ hosts: [PairedHost]) async throws {
-            let output = options.output
-            let results = try await host.ask(hosts, limit: all.limit) { one, _ in
-                try await open(one) { session in
+            let (output, environment) = (options.output, options.environment)
+            let results = try await host.ask(hosts, environment, limit: all.limit ?? environment.hostLimit) {
+                one,
+                environment in
+                try await open(one, environment) { session in
                     let approvals = try session.approvals
                     return (list: try await approvals.approvals(all: false), place: approvals.place)
                 }
@@ -180,9 +191,8 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         private func watchAll(_ hosts: [PairedHost]) async throws {
-            let output = options.output
-            try await host.follow(hosts, output) { one, _ in
-                try await open(one) { session in
+            try await host.follow(hosts, options.environment) { one, _, environment in
+                try await open(one, environment) { session in
                     var watcher = try watcher(session)
                     watcher.namesHost = true
                     try await watcher.run(notifies: notify)

@@ -85,9 +85,11 @@ extension Output {
             return fitted(TerminalText.line("Removed \(removed ?? both).\(lost)"))
         }
     }
+}
 
+extension AgentPlace {
     /// The session that the user named: by its chat's id or title, or its branch.
-    func place(_ word: String, in places: [AgentPlace], listing: String) throws -> AgentPlace {
+    static func find(_ word: String, in places: [AgentPlace], listing: String) throws -> AgentPlace {
         try NameMatch.find(
             word,
             in: places,

@@ -38,8 +38,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
-                try session.output.list(try await session.places.places(), place: "on \(session.host.name)")
+            try await host.withSession(options.environment) { session in
+                try options.output.list(try await session.places.places(), place: "on \(session.host.name)")
             }
         }
     }
@@ -62,9 +62,9 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
+            try await host.withSession(options.environment) { session in
                 let (host, chat) = try await session.place(self.session)
-                session.output.show(try await host.place(ofChat: chat))
+                options.output.show(try await host.place(ofChat: chat))
             }
         }
     }
@@ -96,9 +96,9 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
+            try await host.withSession(options.environment) { session in
                 let (host, chat) = try await session.place(self.session)
-                session.output.showRemoved(try await host.removePlace(ofChat: chat, isForced: force))
+                options.output.showRemoved(try await host.removePlace(ofChat: chat, isForced: force))
             }
         }
     }
@@ -126,7 +126,7 @@ extension HostSession {
     /// The session that the user named, as the id of its chat, and the client for it.
     fileprivate func place(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
         let host = try places
-        let found = try output.place(word, in: try await host.places(), listing: "pairtool sessions")
+        let found = try AgentPlace.find(word, in: try await host.places(), listing: "pairtool sessions")
         return (host, found.id)
     }
 }

@@ -29,11 +29,14 @@ struct ChangesCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.holding(chat: chat, options).withSession(options, isPlain: rendering.plain) { session in
+        var output = options.output
+        output.isPlain = rendering.plain
+        let environment = output.environment()
+        try await host.holding(chat: chat, environment).withSession(environment) { session in
             let host = try session.changes
             let chat = try await session.chat(chat).chat
             let changes = try await host.changes(chatID: chat.id, wantsDifference: !view.stat, file: view.file)
-            try await ChangesView(output: session.output, changes: changes)
+            try await ChangesView(output: output, changes: changes)
                 .show(file: view.file, avoidsPager: view.pager.avoidsPager)
         }
     }

@@ -37,10 +37,10 @@ struct CancelCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let cancellation = try session.cancellation
             let chatID = try await session.chat(chat).chat.id
-            let turns = LastTurns(context: session.context)
+            let turns = LastTurns(environment: session.environment)
             guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
                 throw AppError(
                     .nothingFound,
@@ -51,7 +51,7 @@ struct CancelCommand: AsyncParsableCommand {
             }
             let state = try await cancellation.cancelTurn(chatID: chatID, turnID: turnID)
             let row = Row(chatId: chatID, turnId: turnID, state: state)
-            session.output.result(row, id: turnID) {
+            options.output.result(row, id: turnID) {
                 let state = row.state ?? "ended"
                 let note =
                     ["finished", "failed"].contains(state) ? " (it had already ended)" : ""

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The host has cancelled a turn, because the user wanted it.
 struct TurnCancelled: Error {}
@@ -56,7 +57,7 @@ final class CancellableTurn: Sendable {
             return true
         }
         guard asks else { return true }
-        session.output.say("Asking the host to cancel the answer. Ctrl-C again stops waiting for it.")
+        session.interaction.say("Asking the host to cancel the answer. Ctrl-C again stops waiting for it.")
         events.continuation.yield(.interrupted)
         return false
     }
@@ -107,7 +108,7 @@ final class CancellableTurn: Sendable {
             }
             // What else the host says about a cancelled turn is no news.
             if let failure, !isCancelled { throw failure }
-            session.output.say("Cancelled at the host.")
+            session.interaction.say("Cancelled at the host.")
             throw TurnCancelled()
         }
     }
@@ -124,9 +125,9 @@ final class CancellableTurn: Sendable {
                 let state = try await session.cancellation.cancelTurn(chatID: chatID, turnID: turn)
                 if state == "cancelled" { return .cancelled }
             } catch  where !Task.isCancelled {
-                await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
-                session.output.report(AppError(describing: error))
-                session.output.say("Still waiting for the answer. Ctrl-C stops waiting for it.")
+                await LocalHistory.forget(session.host, ifRevokedBy: error, session.environment)
+                session.interaction.report(error)
+                session.interaction.say("Still waiting for the answer. Ctrl-C stops waiting for it.")
                 isWanted = false
             }
         }

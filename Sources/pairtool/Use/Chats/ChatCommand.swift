@@ -75,24 +75,33 @@ struct ChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        let completer = ChatCompleter(context: .current)
-        let (prompts, context) = notifications.context.promptReader(keepsHistory: !noHistory) {
+        var output = notifications.output(options)
+        output.isPlain = rendering.plain
+        let completer = ChatCompleter(context: output.context)
+        let (prompts, context) = output.context.promptReader(keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)
         }
         defer { prompts.close() }
         // What asks the user during an answer shares the terminal with the prompts.
-        try await CommandContext.$current.withValue(context) { try await runLoop(prompts, completer, pictures) }
+        output.context = context
+        try await runLoop(prompts, completer, pictures, output)
     }
 
-    private func runLoop(_ prompts: any PromptReader, _ completer: ChatCompleter, _ pictures: [TurnImage]) async throws
-    {
+    private func runLoop(
+        _ prompts: any PromptReader,
+        _ completer: ChatCompleter,
+        _ pictures: [TurnImage],
+        _ output: Output
+    ) async throws {
+        let environment = output.environment()
         var host = self.host
-        if let chat { host = try await host.holding(chat: chat, options) }
-        try await host.withSession(options, isPlain: rendering.plain) { session in
+        if let chat { host = try await host.holding(chat: chat, environment) }
+        try await host.withSession(environment) { session in
             var conversation = try await Conversation.open(
                 chat,
                 project: project,
                 in: session,
+                shownOn: output,
                 model: model,
                 allowedTools: tools.allowedTools,
                 deniesQuestions: tools.denyQuestions

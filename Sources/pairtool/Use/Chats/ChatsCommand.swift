@@ -51,7 +51,7 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.withKnownSession(options, known) { session in
+        try await host.withKnownSession(options.output, in: options.environment, known) { session, output in
             let projects: [MergedProject]
             if let project = project ?? namedProject {
                 projects = [try await session.project(project)]
@@ -63,7 +63,7 @@ struct ChatsCommand: AsyncParsableCommand {
                 if session.stored != nil { throw StoredHost.Unknown() }
                 throw Self.nothing
             }
-            let now = session.context.now()
+            let now = output.context.now()
             var columns: [TableColumn<ChatRow>] = [
                 TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
                 TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
@@ -72,15 +72,15 @@ struct ChatsCommand: AsyncParsableCommand {
             if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
             let rows = chats.map(ChatRow.init)
             columns += TableColumn.mode(rows) { $0.mode }
-            session.output.list(rows, columns: columns, id: \.id)
+            output.list(rows, columns: columns, id: \.id)
         }
     }
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.pairedHosts("chats", output.context) { $0 is any ProjectBrowsing.Type }
+        let hosts = try host.pairedHosts("chats", options.environment) { $0 is any ProjectBrowsing.Type }
         let word = project ?? namedProject
-        let found = try await host.askKnown(hosts, all, known, options) { session in
+        let found = try await host.askKnown(hosts, all, known, output) { session in
             let projects: [MergedProject]
             if let word {
                 projects = [try await session.project(word)]

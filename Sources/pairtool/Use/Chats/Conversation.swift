@@ -3,10 +3,13 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {
     let session: HostSession
+    /// Where the answers are shown.
+    let output: Output
     /// Empty until the chat is created.
     private(set) var chatID: String
     private(set) var title: String
@@ -41,18 +44,20 @@ struct Conversation: Sendable {
         _ word: String?,
         project: String? = nil,
         in session: HostSession,
+        shownOn output: Output,
         model: String?,
         allowedTools: [String]?,
         deniesQuestions: Bool
     ) async throws -> Conversation {
         let model = try await session.model(model)
         for hint in (allowedTools ?? []).compactMap({ ToolHint.text(about: $0, model: model) }) {
-            session.output.say(TerminalText.line(hint))
+            session.interaction.say(TerminalText.line(hint))
         }
         guard let word else {
             let project = try await session.projectForNewChat(project)
             return Conversation(
                 session: session,
+                output: output,
                 chatID: "",
                 title: "new chat in \(project.project.name)",
                 projectPath: project.project.localPath,
@@ -65,6 +70,7 @@ struct Conversation: Sendable {
         let item = try await session.chat(word)
         var conversation = Conversation(
             session: session,
+            output: output,
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
@@ -78,6 +84,7 @@ struct Conversation: Sendable {
 
     private init(
         session: HostSession,
+        output: Output,
         chatID: String,
         title: String,
         projectPath: String,
@@ -88,6 +95,7 @@ struct Conversation: Sendable {
     ) {
         self.unmadeIn = unmadeIn
         self.session = session
+        self.output = output
         self.chatID = chatID
         self.title = title
         self.projectPath = projectPath.isEmpty ? nil : projectPath
@@ -165,23 +173,31 @@ struct Conversation: Sendable {
             images: images
         )
         images = []
-        let (session, chatID, known) = (session, chatID, toolsSeen)
-        let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
+        let (session, output, chatID, known) = (session, output, chatID, toolsSeen)
+        let notifier = TurnNotifier(environment: session.environment, hostName: session.host.name)
         (lastAnswer, toolsSeen) = try await notifier.watch(chat: title) {
             try await TurnLock.with(
                 chatID: chatID,
                 host: session.host,
-                output: session.output,
+                environment: session.environment,
                 waitForEarlier: { begun in
                     try await beforePrompt {
                         _ = try await turns.waitForEarlierTurn(chatID: chatID, begun: begun, waits: true) {
-                            session.output.say($0)
+                            session.interaction.say($0)
                         }
                     }
                 }
             ) {
                 try await turn.run { begun in
-                    try await Self.show(turns.turn(chatID: chatID, request), request, chatID, session, known, begun)
+                    try await Self.show(
+                        turns.turn(chatID: chatID, request),
+                        request,
+                        chatID,
+                        session,
+                        output,
+                        known,
+                        begun
+                    )
                 }
             }
         }
@@ -195,11 +211,12 @@ struct Conversation: Sendable {
         _ request: TurnRequest,
         _ chatID: String,
         _ session: HostSession,
+        _ output: Output,
         _ known: [String],
         _ begun: (String) -> Void
     ) async throws -> (String, [String]) {
         var writer = TurnWriter(
-            output: session.output,
+            output: output,
             chatID: chatID,
             host: session.host,
             allowedTools: request.allowedTools
@@ -209,21 +226,26 @@ struct Conversation: Sendable {
         let questions = TurnQuestions(
             session,
             allowedTools: request.allowedTools,
-            deniesRest: request.deniesQuestions
+            deniesRest: request.deniesQuestions,
+            asksUser: output.format == .text
         )
         do {
             try await writer.run {
                 try await questions.answering {
-                    for try await output in parts {
-                        if case .begun(let turnID) = output {
-                            try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                    for try await part in parts {
+                        if case .begun(let turnID) = part {
+                            try LastTurns(environment: session.environment).remember(
+                                turnID,
+                                chatID: chatID,
+                                host: session.host
+                            )
                             begun(turnID)
                         }
-                        if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
+                        if case .toolStart(let name, _) = part, !tools.contains(where: { name.isSame(as: $0) }) {
                             tools.append(name)
                         }
-                        writer.write(output)
-                        if case .question(let notice) = output { questions.take(notice) }
+                        writer.write(part)
+                        if case .question(let notice) = part { questions.take(notice) }
                     }
                 }
             }
@@ -270,13 +292,13 @@ struct Conversation: Sendable {
         // Before anything else: whether the host can at all.
         _ = try session.cancellation
         guard unmadeIn == nil,
-            let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
+            let turnID = try LastTurns(environment: session.environment).last(chatID: chatID, host: session.host)
         else {
-            session.output.say("No turn was started in this chat.")
+            session.interaction.say("No turn was started in this chat.")
             return
         }
         let state = try await cancel(turnID)
-        session.output.say(TerminalText.line("Turn \(turnID.shortID): \(state ?? "ended")"))
+        session.interaction.say(TerminalText.line("Turn \(turnID.shortID): \(state ?? "ended")"))
     }
 
     /// The newest answer in the chat; nil if there is none.

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import FoundationEssentials
 import Identity
@@ -7,8 +8,8 @@ import LocalState
 struct LastTurns: Sendable {
     private let directory: String
 
-    init(context: CommandContext) {
-        directory = context.paths.runtime
+    init(environment: AppEnvironment) {
+        directory = environment.paths.runtime
     }
 
     private func path(_ chatID: String, _ host: PairedHost) -> String {

@@ -41,9 +41,11 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
+        var output = options.output
+        output.isPlain = rendering.plain
+        try await host.withKnownSession(output, in: output.environment(), known) { session, output in
             let chat = try await session.chat(chat).chat
-            let count = try await Pager.with(session.output, isWanted: !pager.avoidsPager) { output, pager in
+            let count = try await Pager.with(output, isWanted: !pager.avoidsPager) { output, pager in
                 let writer = MessageWriter(output: output, mode: chat.mode)
                 writer.begin()
                 if !all {
@@ -59,10 +61,10 @@ struct MessagesCommand: AsyncParsableCommand {
                 }
                 return count
             }
-            if count == 0 { session.output.say("The chat is empty.") }
+            if count == 0 { output.say("The chat is empty.") }
             if let unread = try await session.stored?.unreadCount(chatID: chat.id), unread > 0 {
                 let messages = unread == 1 ? "1 message was" : "\(unread) messages were"
-                session.output.say("\(messages) never read on this machine: the chat has more than this.")
+                output.say("\(messages) never read on this machine: the chat has more than this.")
             }
         }
     }

@@ -19,12 +19,12 @@ struct ModelsCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let models = try await session.models.models()
             guard !models.isEmpty else {
                 throw AppError(.nothingFound, "model.none", "\(session.host.name) has no models")
             }
-            session.output.list(
+            options.output.list(
                 models,
                 columns: [
                     TableColumn("ID", rank: 0) { $0.id },

@@ -41,12 +41,12 @@ struct NewProjectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let creation = try session.creation(of: "projects")
             let project = try await creation.createProject(name: name.trimmingWhitespace(), localPath: path)
             await session.recorder?.keep(project: project)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
-            session.output.result(row, id: project.id) {
+            options.output.result(row, id: project.id) {
                 TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
             }
         }
@@ -79,11 +79,11 @@ struct NewSessionCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let sessions = try session.sessions
             let project = try await session.project(project)
             let id = try await sessions.beginSession(in: project.project)
-            session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
+            options.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")
             }
         }
@@ -114,12 +114,12 @@ struct NewChatCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSession(options.environment) { session in
             let creation = try session.creation(of: "empty chats")
             let project = try await session.project(project)
             let chat = try await creation.createChat(projectID: project.id, title: title)
             await session.recorder?.keep(chat: chat)
-            session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
+            options.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(
                     "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"
                 )

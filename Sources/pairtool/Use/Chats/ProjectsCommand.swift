@@ -28,13 +28,13 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.withKnownSession(options, known) { session in
+        try await host.withKnownSession(options.output, in: options.environment, known) { session, output in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
             }
-            let now = session.context.now()
-            session.output.list(
+            let now = output.context.now()
+            output.list(
                 projects.map(ProjectRow.init),
                 columns: [
                     TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
@@ -49,8 +49,8 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.pairedHosts("projects", output.context) { $0 is any ProjectBrowsing.Type }
-        let found = try await host.askKnown(hosts, all, known, options) { session in
+        let hosts = try host.pairedHosts("projects", options.environment) { $0 is any ProjectBrowsing.Type }
+        let found = try await host.askKnown(hosts, all, known, output) { session in
             let projects = try await session.projects.mergedProjects()
             if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
             return projects

@@ -2,8 +2,8 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
-import Glibc
 import Identity
+import PairingAgent
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -89,59 +89,58 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await CommandContext.$current.withValue(notifications.context) { try await send() }
-    }
-
-    private func send() async throws {
-        let prompt = try await promptText(options.output.context)
+        var output = notifications.output(options)
+        output.isPlain = rendering.plain
+        let environment = output.environment()
+        let prompt = try await promptText(output.context)
         let pictures = try await PromptPicture.read(images)
-        let host = new ? self.host : try await self.host.holding(chat: words[0], options)
-        guard !queue else { return try await sendQueued(prompt, host) }
+        let host = new ? self.host : try await self.host.holding(chat: words[0], environment)
+        guard !queue else { return try await sendQueued(prompt, host, output) }
         var (isReached, isTold) = (false, false)
         do {
-            try await host.withSession(options, isPlain: rendering.plain) { session in
+            try await host.withSession(environment) { session in
                 isReached = true
-                var conversation = try await open(in: session)
+                var conversation = try await open(in: session, shownOn: output)
                 conversation.images = pictures
                 do {
                     try await conversation.prepare(for: prompt)
                 } catch is CancellationError where !Task.isCancelled {
                     // The user had a prompt cancelled that waited for the chat.
                     isTold = true
-                    session.output.say("This prompt was not sent.")
+                    output.say("This prompt was not sent.")
                     throw ExitRequest(AppError.Kind.interrupted)
                 }
-                if new { session.output.say("Chat \(conversation.chatID)") }
+                if new { output.say("Chat \(conversation.chatID)") }
                 let turn = CancellableTurn(session, chatID: conversation.chatID)
                 do {
-                    let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
-                    let sent = try await Interrupts.shared.withHandler(handler) {
+                    let sent = try await environment.interaction.interruptible(by: { !turn.interrupt() }) {
                         try await conversation.sending(prompt, as: turn)
                     }
                     guard let sent else { throw ExitRequest(AppError.Kind.interrupted) }
                     conversation = sent
                 } catch  where Task.isCancelled {
                     isTold = true
-                    session.output.say(turn.stopped)
+                    output.say(turn.stopped)
                     throw error
                 }
-                if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
+                if output.format == .quiet { output.data(TerminalText.block(conversation.lastAnswer)) }
             }
         } catch  where Task.isCancelled && !isTold {
-            options.output.say("Stopped; nothing was sent.")
+            output.say("Stopped; nothing was sent.")
             throw error
-        } catch  where !isReached && !Task.isCancelled && HostOptions.isOutOfReach(error) {
+        } catch  where !isReached && !Task.isCancelled && isOutOfReach(error) {
             throw AppError(describing: error).adding(
                 "Nothing was sent. To keep a prompt until its host is back: pairtool send --queue"
             )
         }
     }
 
-    private func open(in session: HostSession) async throws -> Conversation {
+    private func open(in session: HostSession, shownOn output: Output) async throws -> Conversation {
         try await Conversation.open(
             new ? nil : words[0],
             project: project,
             in: session,
+            shownOn: output,
             model: model,
             allowedTools: tools.allowedTools,
             deniesQuestions: tools.denyQuestions
@@ -149,44 +148,46 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Keeps the prompt on the disk, and sends it if the host can be reached.
-    private func sendQueued(_ prompt: String, _ host: HostOptions) async throws {
+    private func sendQueued(_ prompt: String, _ host: HostOptions, _ output: Output) async throws {
+        let environment = output.environment()
         var kept: QueuedPrompt?
         func keep(_ session: HostSession) async throws -> WaitingPrompt {
-            let conversation = try await open(in: session)
+            let conversation = try await open(in: session, shownOn: output)
             let waiting = try session.queue(prompt, in: conversation)
             kept = QueuedPrompt(host: session.host, store: session.outbox, prompt: waiting)
             return waiting
         }
         do {
-            try await host.withSession(options, isPlain: rendering.plain) { session in
+            try await host.withSession(environment) { session in
                 let waiting = try await keep(session)
-                let isQuiet = session.output.format == .quiet
-                let earlier = try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
+                let asksUser = output.format == .text
+                let earlier = try await OutboxSender(session, .waiting(asksUser: asksUser)).send {
+                    $0.isSameChat(as: waiting)
+                }
                 if !earlier.stuck.isEmpty || earlier.isCancelled {
                     throw ExitRequest(earlier.failures.max() ?? .failed)
                 }
-                let outcome = try await OutboxSender(session, .showing).send { $0.id.isSame(as: waiting.id) }
+                let outcome = try await OutboxSender(session, .showing(output)).send { $0.id.isSame(as: waiting.id) }
                 if let worst = outcome.failures.max() { throw ExitRequest(worst) }
-                if isQuiet, let answer = outcome.answer { session.output.data(TerminalText.block(answer)) }
+                if output.format == .quiet, let answer = outcome.answer { output.data(TerminalText.block(answer)) }
             }
         } catch {
-            if kept == nil, !Task.isCancelled, HostOptions.isOutOfReach(error) {
-                let isKnown = try await host.withStored(options, isAsked: true, isPlain: true) {
-                    _ = try await keep($0)
+            if kept == nil, !Task.isCancelled, isOutOfReach(error) {
+                let isKnown = try await host.withStored(output, in: environment, isAsked: true) { session, _ in
+                    _ = try await keep(session)
                 }
                 guard isKnown else { throw error }
             }
             if kept == nil, Task.isCancelled {
-                options.output.say("Stopped; nothing was sent, and the prompt does not wait.")
+                output.say("Stopped; nothing was sent, and the prompt does not wait.")
             }
             guard let kept, try kept.isWaiting else { throw error }
-            let output = options.output
             // It was stopped, or the error was reported.
             guard !Task.isCancelled, !(error is ExitRequest) else {
                 output.say("The prompt waits as \(kept.prompt.id): pairtool outbox")
                 throw error
             }
-            guard HostOptions.isOutOfReach(error) else {
+            guard isOutOfReach(error) else {
                 throw AppError(describing: error).adding("The prompt waits as \(kept.prompt.id).")
             }
             if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }

@@ -1,7 +1,9 @@
+import CompanionApp
 import FoundationEssentials
 import Glibc
 import Identity
 import LocalState
+import PairingAgent
 
 /// Prevents two turns from running in one chat at a time, because hosts mix up their answers.
 ///
@@ -24,21 +26,21 @@ struct TurnLock {
     static func with<R>(
         chatID: String,
         host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         waits: Bool = true,
         waitForEarlier: (Date) async throws -> Void,
         _ body: () async throws -> R
     ) async throws -> R {
-        let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
+        let path = "\(environment.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
         let notice = "Another pairtool uses this chat. Waiting for its answer to end."
         let onWait = {
             guard waits else { throw Taken() }
-            output.say(notice)
+            environment.interaction.say(notice)
         }
         return try await FileLock.with(path, onWait: onWait) { descriptor in
             let lock = TurnLock(descriptor: descriptor)
             if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
-            lock.mark(output.context.now())
+            lock.mark(environment.now())
             do {
                 let result = try await body()
                 lock.mark(nil)

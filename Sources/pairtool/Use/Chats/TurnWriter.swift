@@ -191,3 +191,17 @@ extension TurnEvent {
         }
     }
 }
+
+extension QuestionNotice {
+    /// The outcome of a question, as text for users.
+    var ending: String {
+        let person = decidedBy ?? "Someone"
+        return switch state {
+        case .approved, .rejected:
+            answer.map { "\(person) answered “\(AgentOption.shown($0))” (\(state.rawValue))" }
+                ?? "\(person) \(state.rawValue) it"
+        case .expired: "Nobody answered in time: rejected"
+        default: "The question needs no answer any more"
+        }
+    }
+}

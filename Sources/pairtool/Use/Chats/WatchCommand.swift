@@ -41,21 +41,20 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         guard !allHosts else { return try await watchAll() }
         let progress = LiveProgress()
-        try await host.withSessions(options, saysWaiting: false) { session in
-            let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
+        try await host.withSessions(options.environment, saysWaiting: false) { session in
+            let writer = LiveWriter(output: options.output, names: WatchedNames(session), host: session.host)
             try await follow(session, writer, progress)
         }
     }
 
     private func watchAll() async throws {
-        let output = options.output
-        let hosts = try host.pairedHosts("events", output.context) { $0 is any EventReporting.Type }
+        let hosts = try host.pairedHosts("events", options.environment) { $0 is any EventReporting.Type }
         let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
-        try await host.follow(hosts, output) { one, host in
+        try await host.follow(hosts, options.environment) { one, host, environment in
             guard let progress = progress[host.id] else { return }
-            try await one.withSession(options, saysWaiting: false) { session in
+            try await one.withSession(environment, saysWaiting: false) { session in
                 let writer = LiveWriter(
-                    output: session.output,
+                    output: options.output,
                     names: WatchedNames(session),
                     host: session.host,
                     isOneOfSeveral: true

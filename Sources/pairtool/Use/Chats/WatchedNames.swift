@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -44,7 +45,7 @@ actor WatchedNames {
     }
 
     private func isDue(_ list: String) -> Bool {
-        let (now, list) = (session.context.now(), ByteText(list))
+        let (now, list) = (session.environment.now(), ByteText(list))
         guard now.timeIntervalSince(readAt[list] ?? .distantPast).magnitude >= Self.pause else { return false }
         readAt[list] = now
         return true

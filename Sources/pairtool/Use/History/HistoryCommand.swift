@@ -223,7 +223,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
         /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.
         private func clear(_ output: Output, isConfirmed: Bool = false) async throws -> (HistoryHost?, Int) {
-            try await output.withHistoryStore { store in
+            try await output.environment().withHistoryStore { store in
                 guard let host else {
                     if !isConfirmed { try await confirm("the history of all hosts", output) }
                     let stayed = try await store.clear(
@@ -265,7 +265,7 @@ struct HistoryCommand: AsyncParsableCommand {
         func run() async throws {
             let output = options.output
             // Chats that are only here are kept although the history is off.
-            try await output.withHistoryStore { try await $0.backUp(to: file) }
+            try await output.environment().withHistoryStore { try await $0.backUp(to: file) }
             output.result(Row(file: file, bytes: FileStatus(file)?.size), id: file) {
                 "Copied the history to \(TerminalText.line(file))."
             }

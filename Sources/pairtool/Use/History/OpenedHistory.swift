@@ -34,7 +34,7 @@ extension Output {
     /// - Throws: `HistoryError`; ``AppError`` if the user wants no history.
     func withHistory<R>(_ body: (OpenedHistory) async throws -> R) async throws -> R {
         let choices = Choices.load(context.paths)
-        choices.faults.forEach(warn)
+        choices.faults.forEach { warn($0) }
         guard !choices.isHistoryOff else {
             throw AppError(
                 .failed,
@@ -43,19 +43,6 @@ extension Output {
                 next: "remove off = true from \(context.paths.config)/config.toml"
             )
         }
-        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices)) }
-    }
-
-    /// Runs a body with the history, whether or not the user wants one.
-    func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
-        let store = try await HistoryStore.open(path: HistoryStore.path(state: context.paths.state))
-        let result: Result<R, any Error>
-        do {
-            result = .success(try await body(store))
-        } catch {
-            result = .failure(error)
-        }
-        await store.close()
-        return try result.get()
+        return try await environment().withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices)) }
     }
 }

@@ -16,8 +16,8 @@ struct AllHostsOptions: ParsableArguments {
     )
     var timeout: TimeSpan?
 
-    /// How long to wait for a host.
-    var limit: Duration { timeout?.duration ?? CommandContext.current.hostLimit }
+    /// How long to wait for a host; nil if the user does not say.
+    var limit: Duration? { timeout?.duration }
 
     /// - Throws: `ValidationError` for options that cannot be used together.
     func check(_ host: HostOptions) throws {

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -17,7 +18,8 @@ enum Completions {
     static func hostsInSight(_ words: [String]) async -> [String] {
         let context = CommandContext.current
         let choice = DiscoveryChoice(interface: value(of: "--interface", in: words))
-        guard let client = try? choice.client(context: context, usualInterface: nil, domain: nil) else { return [] }
+        let environment = Output(context: context, format: .quiet).environment(choice)
+        guard let client = try? environment.discoveryClient() else { return [] }
         let found = try? await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: .seconds(2)) {
             $0.isSettled
         }
@@ -50,16 +52,15 @@ enum Completions {
         _ words: [String],
         _ body: @escaping @Sendable (HostSession) async throws -> [String]
     ) async -> [String] {
-        let context = CommandContext.current
-        let store = PairedHostStore(directory: context.paths.data)
+        let environment = Output(context: .current, format: .quiet).environment().muted()
+        let store = PairedHostStore(directory: environment.paths.data)
         let named = value(of: "--host", in: words)
         guard
             let hosts = try? store.load(),
-            let host = try? PairedHostSelection.select(named ?? context.hostVariable, in: hosts)
+            let host = try? PairedHostSelection.select(named ?? environment.hostVariable, in: hosts)
         else { return [] }
-        let output = Output(context: context, format: .quiet)
         let found = try? await withTimeLimit(.seconds(2)) {
-            try await HostSession.with(host, output: output, body)
+            try await HostSession.with(host, environment: environment, body)
         }
         return (found ?? nil) ?? []
     }

@@ -4,6 +4,7 @@ import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// Finds the current address of a paired host and stores it.
 ///
@@ -11,7 +12,7 @@ import LocalState
 /// host.
 struct HostFinder: Sendable {
     let host: PairedHost
-    let output: Output
+    let environment: AppEnvironment
     let discovery: CompanionDiscoveryClient
     /// Whether to accept a legacy host at a new address without asking the user.
     let allowsLegacy: Bool
@@ -47,7 +48,7 @@ struct HostFinder: Sendable {
             }
         }
         for failure in search.tried where failure.error.code == .pinMismatch {
-            output.say(TerminalText.line("\(failure.error.message) Looking elsewhere."))
+            environment.interaction.say(TerminalText.line("\(failure.error.message) Looking elsewhere."))
         }
         return try await settle(at: found.endpoint, found.origin)
     }
@@ -105,8 +106,8 @@ extension HostFinder {
     private func settle(at endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws -> PairedHost {
         guard endpoint != host.endpoint else { return host }
         if host.trust == .legacy { try await consent(to: endpoint, origin) }
-        try PairedHostStore(directory: output.context.paths.data).move(host, to: endpoint)
-        output.say(TerminalText.line("\(host.name) moved to \(endpoint)."))
+        try PairedHostStore(directory: environment.paths.data).move(host, to: endpoint)
+        environment.interaction.say(TerminalText.line("\(host.name) moved to \(endpoint)."))
         var moved = host
         moved.endpoint = endpoint
         return moved
@@ -123,12 +124,12 @@ extension HostFinder {
             next: "accept it: pairtool status --host \(origin == .named ? "\(endpoint)" : "\(host.id.shortID)") "
                 + "--allow-legacy"
         )
-        guard output.context.canAsk else { throw error }
+        guard environment.interaction.canAsk else { throw error }
         let place = endpoint.port == host.endpoint.port ? "\(endpoint.address)" : "\(endpoint)"
-        output.say(
+        environment.interaction.say(
             "\(TerminalText.line(host.name)) was at \(host.endpoint). It cannot prove who it is (trust: legacy)."
         )
-        guard try await Question(context: output.context).confirm("Is \(TerminalText.line(host.name)) now at \(place)?")
+        guard try await environment.interaction.confirm("Is \(TerminalText.line(host.name)) now at \(place)?")
         else {
             error.message = "\(host.name) was not contacted at \(endpoint); its record was not changed"
             throw error

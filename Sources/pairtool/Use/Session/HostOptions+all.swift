@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 extension HostOptions {
     /// The paired hosts of families with a capability.
@@ -12,10 +13,10 @@ extension HostOptions {
     ///   - matter: The capability, such as `projects`.
     ///   - isOffered: Whether a client of this type has it.
     /// - Throws: ``AppError`` if there is none.
-    func pairedHosts(_ matter: String, _ context: CommandContext, _ isOffered: (Any.Type) -> Bool) throws
+    func pairedHosts(_ matter: String, _ environment: AppEnvironment, _ isOffered: (Any.Type) -> Bool) throws
         -> [PairedHost]
     {
-        let hosts = try PairedHostStore(directory: context.paths.data).load()
+        let hosts = try PairedHostStore(directory: environment.paths.data).load()
         // Throws the error for "no host is paired".
         if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
         let able = hosts.hosts.filter { $0.family.behavior.clients(of: $0).contains(where: isOffered) }
@@ -47,22 +48,21 @@ extension HostOptions {
     ///
     /// - Parameters:
     ///   - limit: How long to wait for a host.
-    ///   - body: Gets the options that name the host.
+    ///   - body: Gets the options that name the host, and its surroundings.
     /// - Returns: The answers or failures, in the order of the hosts.
     func ask<Value: Sendable>(
         _ hosts: [PairedHost],
+        _ environment: AppEnvironment,
         limit: Duration,
-        _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Value
+        _ body: @escaping @Sendable (HostOptions, AppEnvironment) async throws -> Value
     ) async throws -> [(host: PairedHost, result: Result<Value, AppError>)] {
-        let context = Self.withoutQuestions
+        let environment = environment.muted()
         let results = await withTaskGroup(of: (Int, Result<Value, AppError>).self) { group in
             for (index, host) in hosts.enumerated() {
                 let options = naming(host)
                 group.addTask {
                     do {
-                        let value = try await CommandContext.$current.withValue(context) {
-                            try await withTimeLimit(limit) { try await body(options, host) }
-                        }
+                        let value = try await withTimeLimit(limit) { try await body(options, environment) }
                         guard let value else { return (index, .failure(.late(host, limit))) }
                         return (index, .success(value))
                     } catch {
@@ -76,31 +76,29 @@ extension HostOptions {
         return hosts.indices.compactMap { index in results[index].map { (hosts[index], $0) } }
     }
 
-    private static var withoutQuestions: CommandContext {
-        var context = CommandContext.current
-        context.stdinIsTerminal = false
-        return context
-    }
-
     /// Asks hosts at the same time; what is known of those that do not answer comes from the history.
     func askKnown<Value: Sendable>(
         _ hosts: [PairedHost],
         _ all: AllHostsOptions,
         _ known: KnownOptions,
-        _ options: OutputOptions,
+        _ output: Output,
         _ body: @escaping @Sendable (HostSession) async throws -> Value
     ) async throws -> HostAnswers<Value> {
+        let environment = output.environment()
         var answers = HostAnswers<Value>()
         for (host, result) in try await ask(
             hosts,
-            limit: all.limit,
-            { one, _ in try await one.known(options, known, body) }
+            environment,
+            limit: all.limit ?? environment.hostLimit,
+            { one, environment in try await one.known(output, in: environment, known, body) }
         ) {
             var result = result
             if case .failure(let error) = result, error.kind == .timedOut, !known.offline {
                 var stored = known
                 stored.offline = true
-                if let answer = try? await naming(host).known(options, stored, body) { result = .success(answer) }
+                if let answer = try? await naming(host).known(output, in: environment.muted(), stored, body) {
+                    result = .success(answer)
+                }
             }
             switch result {
             case .success(let answer): answers.answers.append(answer)
@@ -112,12 +110,13 @@ extension HostOptions {
     }
 
     private func known<Value: Sendable>(
-        _ options: OutputOptions,
+        _ output: Output,
+        in environment: AppEnvironment,
         _ known: KnownOptions,
         _ body: @Sendable (HostSession) async throws -> Value
     ) async throws -> HostAnswers<Value>.Answer {
         var answer: HostAnswers<Value>.Answer?
-        try await withKnownSession(options, known) { session in
+        try await withKnownSession(output, in: environment, known) { session, _ in
             let value = try await body(session)
             answer = .init(
                 host: session.host,
@@ -133,19 +132,19 @@ extension HostOptions {
     /// Follows hosts at the same time until the task is cancelled. A host that cannot be reached is looked for again
     /// and again; one that fails otherwise is left out.
     ///
-    /// - Parameter body: Gets the options that name the host. Returns when it has lost the host.
+    /// - Parameter body: Gets the options that name the host, and its surroundings. Returns when it has lost the host.
     /// - Throws: The worst error when no host is left.
     func follow(
         _ hosts: [PairedHost],
-        _ output: Output,
-        _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Void
+        _ environment: AppEnvironment,
+        _ body: @escaping @Sendable (HostOptions, PairedHost, AppEnvironment) async throws -> Void
     ) async throws {
-        let context = Self.withoutQuestions
+        let environment = environment.muted()
         let failures = await withTaskGroup(of: AppError?.self) { group in
             for host in hosts {
                 let options = naming(host)
                 group.addTask {
-                    await CommandContext.$current.withValue(context) { await options.follow(host, output, body) }
+                    await options.follow(host, environment, body)
                 }
             }
             return await group.reduce(into: [AppError]()) { if let error = $1 { $0.append(error) } }
@@ -157,19 +156,19 @@ extension HostOptions {
     /// - Returns: The error that keeps the host from being followed; nil when the task was cancelled.
     private func follow(
         _ host: PairedHost,
-        _ output: Output,
-        _ body: @Sendable (HostOptions, PairedHost) async throws -> Void
+        _ environment: AppEnvironment,
+        _ body: @Sendable (HostOptions, PairedHost, AppEnvironment) async throws -> Void
     ) async -> AppError? {
         var wasLost = false
         while !Task.isCancelled {
             do {
-                try await body(self, host)
+                try await body(self, host, environment)
                 wasLost = false
             } catch {
                 guard !Task.isCancelled else { break }
                 let error = AppError(describing: error)
                 let isAway = [.unreachable, .timedOut].contains(error.kind)
-                if !isAway || !wasLost { output.warn(error.naming(host)) }
+                if !isAway || !wasLost { environment.interaction.warn(error.naming(host)) }
                 guard isAway else { return error }
                 wasLost = true
                 try? await ContinuousClock().sleep(for: Self.pause)

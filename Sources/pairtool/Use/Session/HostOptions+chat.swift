@@ -5,6 +5,7 @@ import FoundationEssentials
 import History
 import Identity
 import LocalState
+import PairingAgent
 
 /// A chat of a paired host, listed now or known from before.
 private struct FoundChat: Sendable {
@@ -34,25 +35,24 @@ extension HostOptions {
     ///
     /// - Throws: ``AppError`` that lists the chats if several hosts have one, or that says which host did not
     ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
-    func holding(chat word: String, _ options: OutputOptions) async throws -> HostOptions {
-        let output = options.output
-        guard host == nil, output.context.hostVariable == nil else { return self }
-        let paired = try PairedHostStore(directory: output.context.paths.data).load()
+    func holding(chat word: String, _ environment: AppEnvironment) async throws -> HostOptions {
+        guard host == nil, environment.hostVariable == nil else { return self }
+        let paired = try PairedHostStore(directory: environment.paths.data).load()
         let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
         guard hosts.count > 1 else { return self }
-        let known = await KnownChats(of: hosts, output)
+        let known = await KnownChats(of: hosts, environment)
         let sameID = known.chats.filter { $0.hasID(word) }
         let same = sameID.isEmpty ? known.chats.filter { $0.isNamed(word) } : sameID
         var asked = hosts
         if let first = same.first {
             guard same.allSatisfy({ $0.host.id == first.host.id }) else {
-                return naming(try Self.match(word, in: same), of: paired, output)
+                return naming(try Self.match(word, in: same), of: paired, environment)
             }
             asked = sameID.isEmpty ? hosts.filter { $0.id != first.host.id && !known.isListed($0) } : []
             // Several chats of one host are that host's matter.
-            guard !asked.isEmpty else { return naming(first.host, of: paired, output) }
+            guard !asked.isEmpty else { return naming(first.host, of: paired, environment) }
         }
-        let (chats, failures) = try await ask(asked, known: known, options)
+        let (chats, failures) = try await ask(asked, known: known, environment)
         var candidates = same + chats
         if failures.contains(where: { !known.isListed($0.host) }) {
             // It may have a chat of the same title.
@@ -73,13 +73,15 @@ extension HostOptions {
                 thrown?.next = "name the chat's host with --host: this one may have a chat of that title, too"
             }
         }
-        for error in errors { output.warn(error) }
+        for error in errors { environment.interaction.warn(error) }
         if let thrown { throw thrown }
-        return naming(try Self.match(word, in: candidates), of: paired, output)
+        return naming(try Self.match(word, in: candidates), of: paired, environment)
     }
 
-    private func naming(_ found: PairedHost, of paired: PairedHosts, _ output: Output) -> HostOptions {
-        if found.id != paired.defaultID { output.say(TerminalText.line("The chat is on \(found.name).")) }
+    private func naming(_ found: PairedHost, of paired: PairedHosts, _ environment: AppEnvironment) -> HostOptions {
+        if found.id != paired.defaultID {
+            environment.interaction.say(TerminalText.line("The chat is on \(found.name)."))
+        }
         return naming(found)
     }
 
@@ -105,10 +107,10 @@ extension HostOptions {
     private func ask(
         _ hosts: [PairedHost],
         known: KnownChats,
-        _ options: OutputOptions
+        _ environment: AppEnvironment
     ) async throws -> ([FoundChat], [(host: PairedHost, error: AppError)]) {
-        let results = try await ask(hosts, limit: options.output.context.hostLimit) { one, _ in
-            try await one.withSession(options) { session in
+        let results = try await ask(hosts, environment, limit: environment.hostLimit) { one, environment in
+            try await one.withSession(environment) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
                     FoundChat(host: session.host, id: $0.chat.id, title: $0.chat.title)
                 }
@@ -133,12 +135,12 @@ private struct KnownChats {
     var chats: [FoundChat] = []
     private var listed: Set<String> = []
 
-    init(of hosts: [PairedHost], _ output: Output) async {
-        guard let history = LocalHistory.ofUser(output) else { return }
+    init(of hosts: [PairedHost], _ environment: AppEnvironment) async {
+        guard let history = LocalHistory.ofUser(environment) else { return }
         let known = await history.use(create: false) { store throws(HistoryError) in
             (chats: try await store.knownChats(), listed: try await store.listedHostIDs())
         }
-        await history.finish(at: output.context.now())
+        await history.finish(at: environment.now())
         guard let known else { return }
         let byID = Dictionary(hosts.map { ($0.id, $0) }) { $1 }
         chats = known.chats.compactMap { chat in

@@ -10,9 +10,9 @@ extension HostOptions {
     ///
     /// - Parameter matter: The subject of the command, such as `approvals`.
     /// - Throws: ``AppError``, with the code `host.cannot` for a host of another family.
-    func paired(_ family: HostFamily, for matter: String, _ context: CommandContext) throws -> PairedHost {
-        let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let word = host ?? context.hostVariable
+    func paired(_ family: HostFamily, for matter: String, _ environment: AppEnvironment) throws -> PairedHost {
+        let hosts = try PairedHostStore(directory: environment.paths.data).load()
+        let word = host ?? environment.hostVariable
         let selected = try PairedHostSelection.select(word, of: family, for: matter, in: hosts)
         try require?.check(selected)
         return selected

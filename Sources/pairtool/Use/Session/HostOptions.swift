@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 /// Which paired host a command uses.
 struct HostOptions: ParsableArguments {
@@ -26,23 +27,17 @@ struct HostOptions: ParsableArguments {
 
     /// Runs a body with the host that the options, the environment or the default selects.
     ///
-    /// - Parameters:
-    ///   - isPlain: Whether messages are shown as they are.
-    ///   - saysWaiting: Whether the user is told afterwards that prompts wait for the host.
+    /// - Parameter saysWaiting: Whether the user is told afterwards that prompts wait for the host.
     func withSession<R>(
-        _ options: OutputOptions,
-        isPlain: Bool = false,
+        _ environment: AppEnvironment,
         saysWaiting: Bool = true,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
-        var output = options.output
-        output.isPlain = isPlain
-        let context = output.context
-        let selected = try await selected(output)
-        return try await HostSession.with(selected, output: output, configuration: configuration) { session in
+        let selected = try await selected(environment)
+        return try await HostSession.with(selected, environment: environment, configuration: configuration) { session in
             let result = try await body(session)
-            if !session.offer.isLocal { try noteContact(with: selected, context) }
+            if !session.offer.isLocal { try noteContact(with: selected, environment) }
             if saysWaiting { session.sayWaiting() }
             return result
         }
@@ -51,19 +46,19 @@ struct HostOptions: ParsableArguments {
     /// Runs a body with the host repeatedly until the task is cancelled. The body returns when it has lost the host,
     /// which is then searched for again.
     func withSessions(
-        _ options: OutputOptions,
+        _ environment: AppEnvironment,
         saysWaiting: Bool = true,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> Void
     ) async throws {
-        try await repeating(options.output) {
-            try await withSession(options, saysWaiting: saysWaiting, configuration: configuration, body)
+        try await repeating(environment) {
+            try await withSession(environment, saysWaiting: saysWaiting, configuration: configuration, body)
         }
     }
 
     /// Runs a body repeatedly until the task is cancelled. A host that cannot be reached is waited for; if that is so
     /// from the start, the user is told.
-    func repeating(_ output: Output, _ body: () async throws -> Void) async throws {
+    func repeating(_ environment: AppEnvironment, _ body: () async throws -> Void) async throws {
         var isWaiting = false
         while true {
             do {
@@ -74,8 +69,8 @@ struct HostOptions: ParsableArguments {
                 let failure = AppError(describing: error)
                 guard [.unreachable, .timedOut].contains(failure.kind), !Task.isCancelled else { throw error }
                 if !isWaiting {
-                    output.warn(failure)
-                    output.say("Waiting for it. Ctrl-C ends it.")
+                    environment.interaction.warn(failure)
+                    environment.interaction.say("Waiting for it. Ctrl-C ends it.")
                 }
                 isWaiting = true
                 try await ContinuousClock().sleep(for: Self.pause)
@@ -89,47 +84,50 @@ struct HostOptions: ParsableArguments {
     static let patience = 2
 
     /// The selected host with its current address.
-    func selected(_ output: Output) async throws -> PairedHost {
-        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
-        let environment = output.context.hostVariable
+    func selected(_ environment: AppEnvironment) async throws -> PairedHost {
+        let hosts = try PairedHostStore(directory: environment.paths.data).load()
         var selected: PairedHost
         var places: [CompanionEndpoint]?
-        if let word = host ?? environment, let place = HostPlace(word),
+        if let word = host ?? environment.hostVariable, let place = HostPlace(word),
             !hosts.hosts.contains(where: { $0.name == word })
         {
-            let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
+            let usual = try? PairedHostSelection.select(host == nil ? nil : environment.hostVariable, in: hosts)
             let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
             (selected, places) = found
             guard selected.family.behavior.isFollowed || found.endpoints.contains(selected.endpoint) else {
                 throw PairedHostSelection.unknown(place)
             }
         } else {
-            selected = try PairedHostSelection.select(host ?? environment, in: hosts)
+            selected = try PairedHostSelection.select(host ?? environment.hostVariable, in: hosts)
         }
         try require?.check(selected)
         guard selected.family.behavior.isFollowed else { return selected }
+        var environment = environment
+        environment.discovery = discovery.choice
+        // A host that was last reached on this machine advertises on `lo`.
+        let usualInterface = selected.endpoint.address.scope == .loopback ? "lo" : nil
         return try await HostFinder(
             host: selected,
-            output: output,
-            discovery: try discovery.client(context: output.context, findingAgain: selected),
+            environment: environment,
+            discovery: try environment.discoveryClient(usualInterface: usualInterface),
             allowsLegacy: allowLegacy
         ).find(at: places)
     }
 
     /// Stores when the host was last reached, at most once a minute to save disk writes.
-    func noteContact(with host: PairedHost, _ context: CommandContext) throws {
-        let now = context.now()
+    func noteContact(with host: PairedHost, _ environment: AppEnvironment) throws {
+        let now = environment.now()
         guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
-        try PairedHostStore(directory: context.paths.data).update { hosts in
+        try PairedHostStore(directory: environment.paths.data).update { hosts in
             guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
             hosts.hosts[index].lastSeenAt = now
         }
     }
 }
 
-extension CommandContext {
+extension AppEnvironment {
     /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.
-    var hostVariable: String? { environment["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
+    var hostVariable: String? { variables["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// Selects a paired host.

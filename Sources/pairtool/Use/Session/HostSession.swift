@@ -5,39 +5,42 @@ import History
 import Identity
 import PairingAgent
 
-/// A paired host, what it offers, and where the command writes.
+/// A paired host, what it offers, and the surroundings of the task.
 struct HostSession: Sendable {
     let host: PairedHost
     /// The operations that hosts of every family can have.
     let offer: HostClient
-    let output: Output
+    let environment: AppEnvironment
     /// Writes down what is done at the host; nil if the user wants no history.
     var recorder: HistoryRecorder?
     /// The host as the history knows it, if the host itself is not asked.
     var stored: StoredHost?
 
-    var context: CommandContext { output.context }
+    var interaction: any Interaction { environment.interaction }
     /// Whether commands are signed and turns can be followed (protocol v2).
     var isVerified: Bool { host.trust == .verified }
     /// The prompts that wait for the host.
-    var outbox: OutboxStore { host.family.behavior.outbox(of: host, context: context) }
+    var outbox: OutboxStore { host.family.behavior.outbox(of: host, environment: environment) }
 
     /// Runs a body with a session. Connection errors get the host's name in their messages.
     static func with<R>(
         _ host: PairedHost,
-        output: Output,
+        environment: AppEnvironment,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
-        try await HistoryRecorder.with(host, output) { recorder in
+        try await HistoryRecorder.with(host, environment) { recorder in
             do {
-                return try await host.family.behavior.open(host, output: output, configuration: configuration) {
+                return try await host.family.behavior.open(host, environment: environment, configuration: configuration)
+                {
                     offer in
                     let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
-                    return try await body(HostSession(host: host, offer: offer, output: output, recorder: recorder))
+                    return try await body(
+                        HostSession(host: host, offer: offer, environment: environment, recorder: recorder)
+                    )
                 }
             } catch let error as CompanionClientError {
-                await LocalHistory.forget(host, ifRevokedBy: error, output)
+                await LocalHistory.forget(host, ifRevokedBy: error, environment)
                 throw error.naming(host)
             }
         }
@@ -53,7 +56,7 @@ extension HostSession {
         do {
             return try outbox.load().prompts.filter { $0.state == .waiting }
         } catch {
-            output.warn(AppError(describing: error))
+            environment.interaction.warn(error)
             return []
         }
     }
@@ -66,7 +69,7 @@ extension HostSession {
             waiting.count == 1
             ? "1 prompt waits for \(host.name) (\(first.excerpt))" : "\(waiting.count) prompts wait for \(host.name)"
         let notice = TerminalText.line("\(prompts): pairtool outbox send")
-        if context.said.insert(notice) { output.say(notice) }
+        environment.interaction.say(notice, once: true)
     }
 }
 
@@ -74,18 +77,18 @@ extension HistoryRecorder {
     /// Runs a body with what writes down a host's part of the history; nil if the user wants no history.
     static func with<R>(
         _ host: PairedHost,
-        _ output: Output,
+        _ environment: AppEnvironment,
         _ body: (HistoryRecorder?) async throws -> R
     ) async throws -> R {
-        let history = LocalHistory.ofUser(output)
-        let recorder = history.map { HistoryRecorder($0, host: HistoryHost(host), now: output.context.now) }
+        let history = LocalHistory.ofUser(environment)
+        let recorder = history.map { HistoryRecorder($0, host: HistoryHost(host), now: environment.now) }
         let result: Result<R, any Error>
         do {
             result = .success(try await body(recorder))
         } catch {
             result = .failure(error)
         }
-        await history?.finish(at: output.context.now())
+        await history?.finish(at: environment.now())
         return try result.get()
     }
 }

@@ -18,16 +18,16 @@ struct KnownOptions: ParsableArguments {
 extension HostOptions {
     /// Runs a body with the host or, if the host cannot be reached, with what the history knows of it.
     ///
-    /// - Parameter isPlain: Whether messages are shown as they are.
+    /// - Parameter body: Writes to the output that it gets, which marks rows of the history.
     /// - Throws: The error of the host if the history has nothing of what is asked for.
     func withKnownSession(
-        _ options: OutputOptions,
+        _ output: Output,
+        in environment: AppEnvironment,
         _ known: KnownOptions,
-        isPlain: Bool = false,
-        _ body: (HostSession) async throws -> Void
+        _ body: (HostSession, Output) async throws -> Void
     ) async throws {
         guard !known.offline else {
-            guard try await withStored(options, isAsked: false, isPlain: isPlain, body) else {
+            guard try await withStored(output, in: environment, isAsked: false, body) else {
                 throw AppError(
                     .nothingFound,
                     "history.nothing",
@@ -37,58 +37,37 @@ extension HostOptions {
             }
             return
         }
-        var context = CommandContext.current
-        let sink = NotingSink(base: context.stdout)
-        context.stdout = sink
+        let sink = NotingSink(base: output.context.stdout)
+        var noting = output
+        noting.context.stdout = sink
         do {
-            try await CommandContext.$current.withValue(context) {
-                try await withSession(options, isPlain: isPlain, body)
-            }
+            try await withSession(environment) { try await body($0, noting) }
         } catch {
             // Half an answer of the host is not followed by a stored one.
-            guard Self.isOutOfReach(error), !sink.hasWritten,
-                try await withStored(options, isAsked: true, isPlain: isPlain, body)
+            guard isOutOfReach(error), !sink.hasWritten,
+                try await withStored(output, in: environment, isAsked: true, body)
             else {
                 throw error
             }
         }
     }
 
-    static func isOutOfReach(_ error: any Error) -> Bool {
-        if let error = error as? CompanionClientError { return [.unreachable, .timedOut].contains(error.code) }
-        return (error as? AppError)?.kind == .unreachable
-    }
-
     /// - Returns: Whether the history had an answer.
     func withStored(
-        _ options: OutputOptions,
-        isAsked: Bool,
-        isPlain: Bool,
-        _ body: (HostSession) async throws -> Void
-    ) async throws -> Bool {
-        var output = options.output
-        output.isPlain = isPlain
-        let context = output.context
-        guard let host = try chosen(context), let history = LocalHistory.ofUser(output) else { return false }
-        let recorder = HistoryRecorder(history, host: HistoryHost(host), now: context.now)
-        return try await Self.withStored(host, recorder, output, isAsked: isAsked, body)
-    }
-
-    private static func withStored(
-        _ host: PairedHost,
-        _ recorder: HistoryRecorder,
         _ output: Output,
+        in environment: AppEnvironment,
         isAsked: Bool,
-        _ body: (HostSession) async throws -> Void
+        _ body: (HostSession, Output) async throws -> Void
     ) async throws -> Bool {
+        guard let host = try chosen(environment), let history = LocalHistory.ofUser(environment) else { return false }
+        let recorder = HistoryRecorder(history, host: HistoryHost(host), now: environment.now)
         guard let stored = await recorder.stored() else { return false }
         var output = output
         output.asOf = { stored.asOf }
+        let session = HostSession(host: host, offer: stored.client, environment: environment, stored: stored)
         let result: Result<Void, any Error>
         do {
-            result = .success(
-                try await body(HostSession(host: host, offer: stored.client, output: output, stored: stored))
-            )
+            result = .success(try await body(session, output))
         } catch is StoredHost.Unknown {
             return false
         } catch var error as AppError where error.kind == .nothingFound {
@@ -98,9 +77,11 @@ extension HostOptions {
             result = .failure(error)
         }
         if let asOf = stored.asOf {
-            let age = Duration.seconds(Int64(max(0, output.context.now().timeIntervalSince(asOf)))).roughly
+            let age = Duration.seconds(Int64(max(0, environment.now().timeIntervalSince(asOf)))).roughly
             let what = "this is what was known \(age) ago."
-            output.say(TerminalText.line(isAsked ? "\(host.name) cannot be reached; \(what)" : "\(host.name): \(what)"))
+            environment.interaction.say(
+                TerminalText.line(isAsked ? "\(host.name) cannot be reached; \(what)" : "\(host.name): \(what)")
+            )
         } else if isAsked {
             return false
         }
@@ -110,9 +91,9 @@ extension HostOptions {
 
     /// The host that the command line, the environment or the default selects, without asking it; nil if none was last
     /// reached at the address that was named.
-    private func chosen(_ context: CommandContext) throws -> PairedHost? {
-        let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let selected = try PairedHostSelection.selectKnown(host ?? context.hostVariable, in: hosts)
+    private func chosen(_ environment: AppEnvironment) throws -> PairedHost? {
+        let hosts = try PairedHostStore(directory: environment.paths.data).load()
+        let selected = try PairedHostSelection.selectKnown(host ?? environment.hostVariable, in: hosts)
         if let selected { try require?.check(selected) }
         return selected
     }

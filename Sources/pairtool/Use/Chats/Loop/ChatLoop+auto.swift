@@ -11,12 +11,12 @@ extension ChatLoop {
     /// - Parameter begin: When the user's prompt was sent. The mode's time limit counts from then.
     mutating func goOn(since begin: Date) async throws {
         guard var auto else { return }
+        let output = output
         auto.begin()
-        let output = session.output
         let wantsStop = NIOLockedValueBox(false)
         while true {
             if wantsStop.withLockedValue(\.self) { auto.stop() }
-            let elapsed = Duration.seconds(max(0, session.context.now().timeIntervalSince(begin)))
+            let elapsed = Duration.seconds(max(0, output.context.now().timeIntervalSince(begin)))
             switch auto.answered(conversation.lastAnswer, elapsed: elapsed) {
             case .stop(let reason):
                 output.say("Auto mode ended: \(reason).")
@@ -53,11 +53,11 @@ extension ChatLoop {
         } else if let word {
             guard let mode = AutoResponse.Mode(rawValue: word) else {
                 let modes = AutoResponse.Mode.allCases.map(\.rawValue).joined(separator: ", ")
-                session.output.say("Unknown mode. The modes are: \(modes), off")
+                output.say("Unknown mode. The modes are: \(modes), off")
                 return
             }
             auto = AutoResponse(mode: mode, limits: auto?.limits ?? .init())
         }
-        session.output.say("auto mode: \(auto?.mode.rawValue ?? "off")")
+        output.say("auto mode: \(auto?.mode.rawValue ?? "off")")
     }
 }

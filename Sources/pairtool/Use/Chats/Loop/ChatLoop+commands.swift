@@ -19,7 +19,7 @@ extension ChatLoop {
         let argument = words.count > 1 ? words[1].trimmingWhitespace() : nil
         switch words[0] {
         case "/quit", "/exit": return .quit
-        case "/help": session.output.say(ChatWords.help, indent: ChatWords.helpIndent)
+        case "/help": output.say(ChatWords.help, indent: ChatWords.helpIndent)
         case "/new": try await begin(in: argument)
         case "/chats": try await chats(argument)
         case "/history":
@@ -42,7 +42,7 @@ extension ChatLoop {
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
         default:
             let near = NearestWord.of(words[0], in: ChatWords.commands).map { " Did you mean \($0)?" } ?? ""
-            session.output.say("There is no command \(words[0]).\(near) /help lists the commands; // begins a prompt.")
+            output.say("There is no command \(words[0]).\(near) /help lists the commands; // begins a prompt.")
             return .next(command)
         }
         return .next()
@@ -64,6 +64,7 @@ extension ChatLoop {
                 word,
                 project: project,
                 in: before.session,
+                shownOn: before.output,
                 model: before.model,
                 allowedTools: tools,
                 deniesQuestions: before.deniesQuestions
@@ -85,7 +86,7 @@ extension ChatLoop {
             }
             guard let all = all.value else { return }
             self.listed = all
-            return session.output.say(list(all))
+            return output.say(list(all))
         }
         let number = Int(word).flatMap { listed.indices.contains($0 - 1) ? $0 - 1 : nil }
         try await open(number.map { listed[$0].chat.id } ?? word)
@@ -93,7 +94,7 @@ extension ChatLoop {
 
     private func list(_ chats: [ChatInProject]) -> String {
         guard !chats.isEmpty else { return "There is no chat yet." }
-        let now = session.context.now()
+        let now = output.context.now()
         let shown = chats.prefix(20).enumerated().map { index, item in
             let mark = item.chat.id.isSame(as: conversation.chatID) ? "*" : " "
             let number = String(index + 1)
@@ -107,9 +108,9 @@ extension ChatLoop {
     }
 
     static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader) async throws {
-        let session = conversation.session
-        guard !conversation.chatID.isEmpty else { return session.output.say("This chat has no messages yet.") }
-        let writer = MessageWriter(output: session.output)
+        let (session, output) = (conversation.session, conversation.output)
+        guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
+        let writer = MessageWriter(output: output)
         for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
             if message.role == .user { await prompts.remember(message.text, isKept: false) }
@@ -124,22 +125,22 @@ extension ChatLoop {
             guard let model = try await run("Stopped.", { try await session.model(name) }).value else { return }
             conversation.model = model
         }
-        session.output.say("model \(conversation.model ?? "chosen by the host")")
+        output.say("model \(conversation.model ?? "chosen by the host")")
         guard name == nil, let offered = session.offer.models else { return }
         guard let models = try await run("Stopped.", { try await offered.models() }).value else { return }
-        session.output.say("The host has: \(models.map(\.id).joined(separator: ", "))")
+        output.say("The host has: \(models.map(\.id).joined(separator: ", "))")
     }
 
     /// Lists the tools, or allows one.
     private mutating func allow(_ words: String?) {
         let parts = (words ?? "").parts(" ").map(String.init)
-        guard let tool = parts.first else { return session.output.say(tools) }
+        guard let tool = parts.first else { return output.say(tools) }
         let scope = parts.count > 1 ? parts[1] : "always"
         guard parts.count <= 2, ChatWords.scopes.contains(where: { scope.isSame(as: $0) }) else {
-            return session.output.say("Usage: /allow TOOL [once|always|off]")
+            return output.say("Usage: /allow TOOL [once|always|off]")
         }
         guard let allowed = conversation.allowedTools else {
-            return session.output.say("All tools are allowed (--allow-all-tools).")
+            return output.say("All tools are allowed (--allow-all-tools).")
         }
         let known = knownTools
         let isKnown = known.isEmpty || known.contains { $0.isSame(as: tool) }
@@ -150,13 +151,13 @@ extension ChatLoop {
         switch scope {
         case "once":
             allowedOnce.append(tool)
-            session.output.say("\(tool) is allowed for the next prompt.\(hint)")
+            output.say("\(tool) is allowed for the next prompt.\(hint)")
         case "off":
             conversation.allowedTools = others
-            session.output.say("\(tool) is not allowed.")
+            output.say("\(tool) is not allowed.")
         default:
             conversation.allowedTools = others + [tool]
-            session.output.say("\(tool) is allowed in this chat from now on.\(hint)")
+            output.say("\(tool) is allowed in this chat from now on.\(hint)")
         }
         completer.tools(knownTools)
     }
@@ -204,7 +205,7 @@ extension ChatLoop {
 
     private func sayPictures() {
         let count = conversation.images.count
-        session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
+        output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
     }
 
     // MARK: Answers
@@ -213,12 +214,12 @@ extension ChatLoop {
     private mutating func copy(_ number: String?) async throws {
         let conversation = conversation
         guard let answer = try await run("Stopped.", { try await conversation.newestAnswer() }).value else { return }
-        guard let answer else { return session.output.say("There is no answer to copy yet.") }
+        guard let answer else { return output.say("There is no answer to copy yet.") }
         var text = answer
         if let number {
             let blocks = try await BlockingCall.run { MarkdownStream.codeBlocks(of: answer) }
             guard let index = Int(number), blocks.indices.contains(index - 1) else {
-                return session.output.say(
+                return output.say(
                     blocks.isEmpty
                         ? "The last answer has no code block."
                         : "The last answer has \(blocks.count) code \(blocks.count == 1 ? "block" : "blocks")."
@@ -226,15 +227,14 @@ extension ChatLoop {
             }
             text = blocks[index - 1]
         }
-        session.output.say(TerminalClipboard(context: session.context).copy(text))
+        output.say(TerminalClipboard(context: output.context).copy(text))
     }
 
     /// Saves the chat in a file.
     private mutating func save(_ name: String?) async throws {
-        let output = session.output
         guard let name else { return output.say("Usage: /save FILE") }
         guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
-        let path = HomePath.expanded(name, session.context)
+        let path = HomePath.expanded(name, output.context)
         if FileStatus(path) != nil, !(try await confirms("\(TerminalText.line(path)) exists. Replace it?")) { return }
         let conversation = conversation
         let saved = try await run("Stopped; nothing was saved.") {

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Identity
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The interactive chat: reads prompts and shows answers until the user quits.
 struct ChatLoop {
@@ -32,6 +33,9 @@ struct ChatLoop {
         /// Whether the host may be answering it, or may have answered it unseen.
         var isUncertain: Bool
     }
+
+    /// Where answers and messages go.
+    var output: Output { conversation.output }
 
     /// How an operation ended that Ctrl-C can stop.
     enum Outcome<R> {
@@ -69,7 +73,7 @@ struct ChatLoop {
                 try await session.sendWaiting(before: conversation)
             } catch let error as AppError where error.code == "outbox.stuck" {
                 // The next prompt tries again.
-                session.output.report(error)
+                output.report(error)
             } catch is CancellationError where !Task.isCancelled {
                 // The user had a prompt cancelled, and not the chat.
             }
@@ -105,7 +109,7 @@ struct ChatLoop {
         completer.tools(knownTools)
         let model = conversation.model.map { ", model \($0)" } ?? ""
         let mode = conversation.mode.map { ", \($0.text)" } ?? ""
-        session.output.say("\(conversation.title)\(model)\(mode). /help lists the commands.")
+        output.say("\(conversation.title)\(model)\(mode). /help lists the commands.")
     }
 
     /// The next prompt; nil at the end of the input. An interrupt at the prompt does not end the chat.
@@ -118,7 +122,7 @@ struct ChatLoop {
                 try Task.checkCancellation()
                 // What was typed since stays.
                 text = nil
-                session.context.stderr.write("(Ctrl-D or /quit ends the chat)\n")
+                output.context.stderr.write("(Ctrl-D or /quit ends the chat)\n")
             }
         }
     }
@@ -146,11 +150,11 @@ struct ChatLoop {
         case .success(let value): return .value(value)
         case .failure(let error):
             if error is CancellationError || task.isCancelled {
-                session.output.say(stopped())
+                output.say(stopped())
                 return .stopped
             }
-            await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
-            session.output.report(AppError(describing: error))
+            await LocalHistory.forget(session.host, ifRevokedBy: error, session.environment)
+            output.report(AppError(describing: error))
             return .failed(error)
         }
     }
@@ -165,8 +169,8 @@ extension ChatLoop {
     private mutating func answer(_ text: String, typed line: String) async throws -> String? {
         var prompt = text
         // Files are sent only if somebody has seen what is sent.
-        if session.context.canAsk {
-            let attachments = PromptAttachments(context: session.context)
+        if output.context.canAsk {
+            let attachments = PromptAttachments(context: output.context, interaction: session.interaction)
             let attached = try await run("Stopped; nothing was sent.") { try await attachments.attach(to: text) }
             guard case .value(let whole?) = attached else { return line }
             prompt = whole
@@ -176,7 +180,7 @@ extension ChatLoop {
 
     /// Sends the last prompt once more.
     mutating func retry() async throws {
-        guard let last else { return session.output.say("No prompt was sent yet.") }
+        guard let last else { return output.say("No prompt was sent yet.") }
         if last.isUncertain {
             let question = "The last prompt may have reached the host, and may run twice. Send it again?"
             guard try await confirms(question) else { return }
@@ -186,12 +190,12 @@ extension ChatLoop {
 
     /// Asks a yes-or-no question. Without a terminal, the answer is no.
     func confirms(_ question: String) async throws -> Bool {
-        let context = session.context
+        let context = output.context
         guard context.canAsk else {
-            session.output.say("\(question) Nobody can be asked without a terminal; nothing was done.")
+            output.say("\(question) Nobody can be asked without a terminal; nothing was done.")
             return false
         }
-        return try await run("Stopped.") { try await Question(context: context).confirm(question) }.value ?? false
+        return try await run("Stopped.") { try await session.interaction.confirm(question) }.value ?? false
     }
 
     /// Sends a prompt and shows the answer.
@@ -212,7 +216,7 @@ extension ChatLoop {
         conversation = made
         let earlier = (last, allowedOnce)
         last = SentPrompt(text: prompt, isUncertain: true)
-        let begin = session.context.now()
+        let begin = output.context.now()
         allowedOnce = []
         let turn = CancellableTurn(session, chatID: conversation.chatID)
         let outcome = try await waitForAnswer(prompt, turn)
@@ -241,7 +245,7 @@ extension ChatLoop {
         if !conversation.images.isEmpty {
             // A later prompt may be about something else.
             conversation.images = []
-            session.output.say("The pictures were dropped. To add them again: /image FILE")
+            output.say("The pictures were dropped. To add them again: /image FILE")
         }
         return true
     }
@@ -250,8 +254,8 @@ extension ChatLoop {
     ///
     /// - Returns: Whether it waits on this machine.
     private mutating func queues(_ prompt: String, after error: any Error) async throws -> Bool {
-        guard HostOptions.isOutOfReach(error), conversation.images.isEmpty,
-            session.host.family.behavior.queuing != .none, session.context.canAsk
+        guard isOutOfReach(error), conversation.images.isEmpty,
+            session.host.family.behavior.queuing != .none, output.context.canAsk
         else { return false }
         let name = TerminalText.line(session.host.name)
         let isUncertain = (error as? CompanionClientError)?.mayStillArrive == true
@@ -269,9 +273,9 @@ extension ChatLoop {
                 isUncertain
                 ? " and is marked uncertain. To send it again: pairtool outbox send --again \(waiting.id)"
                 : ". Once \(name) is back: pairtool outbox send"
-            session.output.say("The prompt waits as \(waiting.id)\(next)")
+            output.say("The prompt waits as \(waiting.id)\(next)")
         } catch {
-            session.output.report(AppError(describing: error))
+            output.report(AppError(describing: error))
             return false
         }
         allowedOnce = []

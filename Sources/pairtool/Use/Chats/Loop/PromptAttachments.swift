@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import LocalState
+import PairingAgent
 
 /// Text files of this machine that a prompt names as `@path` or `@"path with blanks"`.
 struct PromptAttachments: Sendable {
@@ -11,6 +12,7 @@ struct PromptAttachments: Sendable {
     private static let shownLines = 5
 
     let context: CommandContext
+    let interaction: any Interaction
 
     /// A file that a prompt names.
     struct Mention: Sendable {
@@ -25,17 +27,16 @@ struct PromptAttachments: Sendable {
     func attach(to prompt: String) async throws -> String? {
         var whole = prompt
         for mention in try await BlockingCall.run({ mentions(in: prompt) }) {
-            let question = Question(context: context)
             let content: String
             switch try await BlockingCall.run({ read(mention) }) {
             case .failure(let reason):
                 let asked = "\(reason.text) Send the prompt with \(mention.text) as text?"
-                guard try await question.confirm(asked) else { return nil }
+                guard try await interaction.confirm(asked) else { return nil }
                 continue
             case .success(let text): content = text
             }
             context.stderr.write(preview(of: mention, content))
-            guard try await question.confirm("Send this file to the host?") else { return nil }
+            guard try await interaction.confirm("Send this file to the host?") else { return nil }
             whole += "\n\nThe file \(mention.path):\n" + Self.fenced(content)
         }
         return whole

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,7 +48,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let prompts = try QueuedPrompt.all(host, output.context)
+        let prompts = try QueuedPrompt.all(host, options.environment)
         guard !prompts.isEmpty else { throw OutboxCommand.nothing }
         let now = output.context.now()
         output.list(
@@ -83,7 +84,7 @@ struct OutboxShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let row = WaitingRow(try QueuedPrompt.find(id, host, output.context))
+        let row = WaitingRow(try QueuedPrompt.find(id, host, options.environment))
         let now = output.context.now()
         output.result(row, id: row.id) {
             var lines = [
@@ -122,17 +123,19 @@ struct OutboxSendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let output = options.output
+        var output = options.output
+        output.isPlain = rendering.plain
+        let environment = output.environment()
         var chosen: QueuedPrompt?
-        if let word = again ?? id { chosen = try QueuedPrompt.find(word, host, output.context) }
+        if let word = again ?? id { chosen = try QueuedPrompt.find(word, host, environment) }
         if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
-        if chosen == nil { try await askAboutUncertain(output) }
-        let waiting = try QueuedPrompt.all(host, output.context).filter { queued in
+        if chosen == nil { try await askAboutUncertain(environment) }
+        let waiting = try QueuedPrompt.all(host, environment).filter { queued in
             queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
         }
         guard !waiting.isEmpty else {
             var nothing = OutboxCommand.nothing
-            if try !QueuedPrompt.all(host, output.context).isEmpty {
+            if try !QueuedPrompt.all(host, environment).isEmpty {
                 nothing.next = "those that may have been sent, or were refused: pairtool outbox send --again ID"
             }
             throw nothing
@@ -140,7 +143,7 @@ struct OutboxSendCommand: AsyncParsableCommand {
         var failed: [AppError.Kind] = []
         for target in waiting.map(\.host).unique {
             do {
-                let outcome = try await send(to: target, only: chosen?.prompt.id)
+                let outcome = try await send(to: target, only: chosen?.prompt.id, shownOn: output)
                 failed += outcome.failures
                 if outcome.isCancelled { break }
             } catch {
@@ -153,18 +156,22 @@ struct OutboxSendCommand: AsyncParsableCommand {
         if let worst = failed.max() { throw ExitRequest(worst) }
     }
 
-    private func send(to target: PairedHost, only id: String?) async throws -> OutboxSender.Outcome {
-        try await host.naming(target).withSession(options, isPlain: rendering.plain, saysWaiting: false) { session in
-            try await OutboxSender(session, .showing).send { id?.isSame(as: $0.id) ?? true }
+    private func send(
+        to target: PairedHost,
+        only id: String?,
+        shownOn output: Output
+    ) async throws -> OutboxSender.Outcome {
+        try await host.naming(target).withSession(output.environment(), saysWaiting: false) { session in
+            try await OutboxSender(session, .showing(output)).send { id?.isSame(as: $0.id) ?? true }
         }
     }
 
-    private func askAboutUncertain(_ output: Output) async throws {
-        guard output.context.canAsk else { return }
-        for queued in try QueuedPrompt.all(host, output.context) where queued.prompt.state == .uncertain {
+    private func askAboutUncertain(_ environment: AppEnvironment) async throws {
+        guard environment.interaction.canAsk else { return }
+        for queued in try QueuedPrompt.all(host, environment) where queued.prompt.state == .uncertain {
             let name = TerminalText.line(queued.host.name)
             let question = "\(name) may have got this already: \(queued.prompt.excerpt)\nSend it again?"
-            if try await Question(context: output.context).confirm(question) {
+            if try await environment.interaction.confirm(question) {
                 try queued.store.update { $0.sendAgain(queued.prompt.id) }
             }
         }
@@ -188,6 +195,9 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try QueuedPrompt.change(id, host, options.output, says: "removed") { $0.finish($1) }
+        let found = try QueuedPrompt.find(id, host, options.environment)
+        let id = found.prompt.id
+        try found.store.update { $0.finish(id) }
+        options.output.result(WaitingRow(found), id: id) { "\(TerminalText.line(id)) removed." }
     }
 }

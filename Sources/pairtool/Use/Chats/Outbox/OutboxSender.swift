@@ -2,10 +2,10 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import Glibc
 import Identity
 import LocalState
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// Sends the prompts that wait for a host: oldest first, each once.
 ///
@@ -15,11 +15,13 @@ import NIOConcurrencyHelpers
 struct OutboxSender {
     enum Mode {
         /// Waits for the answers and shows them.
-        case showing
+        case showing(Output)
         /// Waits for the answers and says that they are there.
-        case waiting
+        case waiting(asksUser: Bool)
         /// Leaves the answers to the host as soon as it has the prompts. Those that need their sender wait.
         case leaving
+
+        var isLeaving: Bool { if case .leaving = self { true } else { false } }
     }
 
     let session: HostSession
@@ -34,9 +36,9 @@ struct OutboxSender {
         store = session.outbox
     }
 
-    private var output: Output { session.output }
+    private var interaction: any Interaction { session.interaction }
     private var lockPath: String {
-        "\(session.context.paths.runtime)/outbox-\(DeviceIdentity.shortHash(session.host.id)).lock"
+        "\(session.environment.paths.runtime)/outbox-\(DeviceIdentity.shortHash(session.host.id)).lock"
     }
 
     /// The outcome of sending.
@@ -59,7 +61,7 @@ struct OutboxSender {
     /// - Throws: The error that keeps the host from taking any prompt; the prompts keep waiting.
     @discardableResult
     func send(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) async throws -> Outcome {
-        if mode == .leaving {
+        if mode.isLeaving {
             guard let lock = try FileLock.take(ifFree: lockPath) else { return Outcome() }
             defer { withExtendedLifetime(lock) {} }
             return try await sendAll(isWanted)
@@ -67,12 +69,12 @@ struct OutboxSender {
         let notice = "Another pairtool sends what waits. Waiting for it."
         var hasLock = false
         do {
-            return try await FileLock.with(lockPath, onWait: { output.say(notice) }) { _ in
+            return try await FileLock.with(lockPath, onWait: { interaction.say(notice) }) { _ in
                 hasLock = true
                 return try await sendAll(isWanted)
             }
         } catch  where Task.isCancelled && !hasLock {
-            output.say("Stopped; nothing was sent.")
+            interaction.say("Stopped; nothing was sent.")
             throw error
         }
     }
@@ -84,7 +86,7 @@ struct OutboxSender {
                 && outcome.stuck.isDisjoint(with: prompt.chatKeys)
         }) {
             tried.insert(ByteText(next.id))
-            if mode == .leaving, next.needsSender(at: session.host) {
+            if mode.isLeaving, next.needsSender(at: session.host) {
                 outcome.stuck.formUnion(next.chatKeys)
                 continue
             }
@@ -101,7 +103,7 @@ struct OutboxSender {
             } catch let error as AppError where error.kind == .nothingFound {
                 outcome.failures.append(error.kind)
                 try store.update { $0.refuse(next.id, because: error.message) }
-                output.report(error)
+                interaction.report(error)
             }
             // Whoever wanted one cancelled wants no other one sent, whatever came of it.
             guard !wasInterrupted.withLockedValue(\.self) else {
@@ -110,7 +112,7 @@ struct OutboxSender {
             }
             // A chat has one turn at a time, and takes its prompts in their order.
             let now = try store.load().prompts.first { $0.id.isSame(as: next.id) }
-            if mode == .leaving || now?.state == .waiting { outcome.stuck.formUnion((now ?? next).chatKeys) }
+            if mode.isLeaving || now?.state == .waiting { outcome.stuck.formUnion((now ?? next).chatKeys) }
         }
         return outcome
     }
@@ -133,7 +135,7 @@ struct OutboxSender {
             chatID = known
         } else {
             chatID = try await turns.makeChat(projectID: waiting.projectID ?? "", title: title)
-            try store.update { $0.setChat(chatID, of: waiting.id, at: session.context.now()) }
+            try store.update { $0.setChat(chatID, of: waiting.id, at: session.environment.now()) }
         }
         made((chatID, title))
         let path = waiting.workingDirectory
@@ -144,10 +146,11 @@ struct OutboxSender {
             allowedTools: waiting.allowedTools,
             deniesQuestions: waiting.deniesQuestions
         )
-        let age = Duration.seconds(Int64(max(0, session.context.now().timeIntervalSince(waiting.writtenAt)))).roughly
+        let age = Duration.seconds(Int64(max(0, session.environment.now().timeIntervalSince(waiting.writtenAt))))
+            .roughly
         switch mode {
-        case .showing: output.say("› \(waiting.excerpt)")
-        case .waiting: output.say("Sending what was written \(age) ago: \(waiting.excerpt)")
+        case .showing: interaction.say("› \(waiting.excerpt)")
+        case .waiting: interaction.say("Sending what was written \(age) ago: \(waiting.excerpt)")
         case .leaving: break
         }
         do {
@@ -155,14 +158,14 @@ struct OutboxSender {
                 try await TurnLock.with(
                     chatID: chatID,
                     host: session.host,
-                    output: output,
-                    waits: mode != .leaving,
+                    environment: session.environment,
+                    waits: !mode.isLeaving,
                     waitForEarlier: { begun in
                         let isFree = try await turns.waitForEarlierTurn(
                             chatID: chatID,
                             begun: begun,
-                            waits: mode != .leaving
-                        ) { output.say($0) }
+                            waits: !mode.isLeaving
+                        ) { interaction.say($0) }
                         guard isFree else { throw TurnLock.Taken() }
                     }
                 ) {
@@ -174,7 +177,7 @@ struct OutboxSender {
         } catch is TurnLock.TurnLeft {
             let (name, id) = (session.host.name, chatID.shortID)
             let what = "\(name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
-            output.say(TerminalText.line(what))
+            interaction.say(TerminalText.line(what))
             return nil
         }
     }
@@ -184,23 +187,22 @@ struct OutboxSender {
         _ chatID: String,
         _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> String
     ) async throws -> String {
-        guard mode != .leaving else { return try await body { _ in } }
+        guard !mode.isLeaving else { return try await body { _ in } }
         let turn = CancellableTurn(session, chatID: chatID)
-        let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
         do {
             defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
-            return try await Interrupts.shared.withHandler(handler) { try await turn.run(body) }
+            return try await interaction.interruptible(by: { !turn.interrupt() }) { try await turn.run(body) }
         } catch  where Task.isCancelled {
             // What the host does not have yet is in the outbox.
-            if turn.hasBegun { output.say(turn.stopped) }
+            if turn.hasBegun { interaction.say(turn.stopped) }
             throw error
         }
     }
 
     /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.
     private func notifying<R>(of waiting: WaitingPrompt, _ body: () async throws -> R) async throws -> R {
-        guard mode != .leaving else { return try await body() }
-        let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
+        guard !mode.isLeaving else { return try await body() }
+        let notifier = TurnNotifier(environment: session.environment, hostName: session.host.name)
         return try await notifier.watch(chat: waiting.chatTitle ?? "", body)
     }
 
@@ -213,25 +215,37 @@ struct OutboxSender {
     ) async throws -> String {
         let journal = PromptJournal(waiting, store)
         let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
-        let shown = mode == .showing ? output : Output(context: session.context, format: .quiet)
-        var writer = TurnWriter(
-            output: shown,
-            chatID: chatID,
-            host: session.host,
-            allowedTools: request.allowedTools
-        )
-        var isReceived = false
-        defer { writer.endLine() }
+        var writer: TurnWriter?
+        var asksUser = false
+        switch mode {
+        case .showing(let output):
+            writer = TurnWriter(
+                output: output,
+                chatID: chatID,
+                host: session.host,
+                allowedTools: request.allowedTools
+            )
+            asksUser = output.format == .text
+        case .waiting(let asks): asksUser = asks
+        case .leaving: break
+        }
+        var (answer, isReceived) = ("", false)
+        defer { writer?.endLine() }
         let questions = TurnQuestions(
             session,
             allowedTools: request.allowedTools,
-            deniesRest: request.deniesQuestions
+            deniesRest: request.deniesQuestions,
+            asksUser: asksUser
         )
-        try await writer.run {
+        func receive() async throws {
             try await questions.answering {
                 for try await part in turns.turn(chatID: chatID, request, journal: journal) {
                     if case .begun(let turnID) = part {
-                        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                        try LastTurns(environment: session.environment).remember(
+                            turnID,
+                            chatID: chatID,
+                            host: session.host
+                        )
                         begun(turnID)
                     }
                     // What the history is searched for is not known to have come.
@@ -240,17 +254,19 @@ struct OutboxSender {
                         isReceived = true
                         try journal.finish()
                     }
-                    if mode == .leaving, isReceived { throw TurnLock.TurnLeft() }
-                    writer.write(part)
+                    if mode.isLeaving, isReceived { throw TurnLock.TurnLeft() }
+                    if case .finished(let summary) = part { answer = summary.answer }
+                    writer?.write(part)
                     if case .question(let notice) = part { questions.take(notice) }
                 }
             }
         }
+        if let writer { try await writer.run(receive) } else { try await receive() }
         try Task.checkCancellation()
-        if mode == .waiting, !writer.answer.isEmpty {
-            output.say("Its answer: \(TerminalText.line(writer.answer).scalars(atMost: 100))")
+        if case .waiting = mode, !answer.isEmpty {
+            interaction.say("Its answer: \(TerminalText.line(answer).scalars(atMost: 100))")
         }
-        return writer.answer
+        return answer
     }
 
     /// Decides what becomes of a prompt after an error.
@@ -274,7 +290,7 @@ struct OutboxSender {
         default: break
         }
         let isAway = state == .waiting && [.unreachable, .timedOut].contains(error.code)
-        guard !isOfPrompt, isAway || error.isRefusal else { return output.report(AppError(describing: error)) }
+        guard !isOfPrompt, isAway || error.isRefusal else { return interaction.report(error) }
         throw error
     }
 }
@@ -297,11 +313,11 @@ extension HostSession {
         do {
             try await OutboxSender(self, .leaving).send()
         } catch {
-            await LocalHistory.forget(host, ifRevokedBy: error, output)
+            await LocalHistory.forget(host, ifRevokedBy: error, environment)
             guard !Task.isCancelled else { return }
             let failure = AppError(describing: error).adding("What waits for \(host.name) keeps waiting.")
             // Hosts come into sight again and again.
-            if context.said.insert(failure.message) { output.warn(failure) }
+            interaction.warn(failure, once: true)
             return
         }
         if waitingPrompts.contains(where: { $0.needsSender(at: host) }) { sayWaiting() }
@@ -319,7 +335,8 @@ extension HostSession {
         let sendsAll = host.family.behavior.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
         guard waitingPrompts.contains(where: isWanted) else { return madeChat(of: conversation) }
-        let outcome = try await OutboxSender(self, .waiting).send(where: isWanted)
+        let asksUser = conversation.output.format == .text
+        let outcome = try await OutboxSender(self, .waiting(asksUser: asksUser)).send(where: isWanted)
         if outcome.isCancelled { throw CancellationError() }
         if !outcome.stuck.isDisjoint(with: keys),
             let id = try outbox.load().prompts.first(where: {

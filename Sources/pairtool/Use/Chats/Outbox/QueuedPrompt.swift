@@ -12,24 +12,24 @@ struct QueuedPrompt: Sendable {
     let prompt: WaitingPrompt
 
     /// The prompts that wait for all hosts, or for the one that the options name.
-    static func all(_ options: HostOptions, _ context: CommandContext) throws -> [QueuedPrompt] {
-        let paired = try PairedHostStore(directory: context.paths.data).load()
+    static func all(_ options: HostOptions, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
+        let paired = try PairedHostStore(directory: environment.paths.data).load()
         var hosts = paired.hosts
         if let word = options.host {
             hosts = try PairedHostSelection.selectKnown(word, in: paired).map { [$0] } ?? []
             if hosts.isEmpty, let place = HostPlace(word) { throw PairedHostSelection.unknown(place) }
         }
         return try hosts.filter { $0.family.behavior.queuing != .none }.flatMap { host in
-            let store = host.family.behavior.outbox(of: host, context: context)
+            let store = host.family.behavior.outbox(of: host, environment: environment)
             return try store.load().prompts.map { QueuedPrompt(host: host, store: store, prompt: $0) }
         }
     }
 
     /// The prompt with an id, or with the first characters of it.
-    static func find(_ id: String, _ options: HostOptions, _ context: CommandContext) throws -> QueuedPrompt {
+    static func find(_ id: String, _ options: HostOptions, _ environment: AppEnvironment) throws -> QueuedPrompt {
         try NameMatch.find(
             id,
-            in: try all(options, context),
+            in: try all(options, environment),
             kind: "outbox",
             called: "waiting prompt",
             listing: "pairtool outbox",
@@ -38,24 +38,6 @@ struct QueuedPrompt: Sendable {
             place: { ", for \($0.host.name)" },
             nobody: "there is no"
         )
-    }
-
-    /// Changes the prompt with an id in the outbox, and shows it.
-    static func change(
-        _ id: String,
-        _ options: HostOptions,
-        _ output: Output,
-        says what: String,
-        _ change: (inout Outbox, String) -> Void
-    ) throws {
-        let found = try find(id, options, output.context)
-        let id = found.prompt.id
-        let changed = try found.store.update { outbox in
-            change(&outbox, id)
-            return outbox.prompts.first { $0.id.isSame(as: id) }
-        }
-        let now = QueuedPrompt(host: found.host, store: found.store, prompt: changed ?? found.prompt)
-        output.result(WaitingRow(now), id: id) { "\(TerminalText.line(id)) \(what)." }
     }
 
     /// Whether it waits still.
@@ -144,7 +126,7 @@ extension HostSession {
         as state: WaitingPrompt.State = .waiting
     ) throws -> WaitingPrompt {
         try Self.requireQueue(of: host)
-        let now = context.now()
+        let now = environment.now()
         let kept = try outbox.update { outbox -> WaitingPrompt? in
             let added = outbox.add(
                 text,

@@ -4,6 +4,7 @@ import CompanionHost
 import CompanionWire
 import Identity
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// Answers the questions of a host's agent while its turn runs: by what the command line allows, or by asking the user.
 final class TurnQuestions: Sendable {
@@ -15,14 +16,21 @@ final class TurnQuestions: Sendable {
     private let allowed: AllowedTools
     /// Whether to say no to all others.
     private let deniesRest: Bool
+    /// Whether the user is asked during the turn; else the messages say how to answer.
+    private let asksUser: Bool
     /// Questions to be answered, one after the other.
     private let asked: AsyncStream<QuestionNotice>
     private let ask: AsyncStream<QuestionNotice>.Continuation
     /// The open questions by their ids. Each has a stream that ends when the question needs no answer any more.
     private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
-    init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool) {
+    private static let ownerAnswers =
+        "This device may not answer: the host's owner does, with pairtool host approvals. To let this device answer: "
+        + "pairtool host permissions DEVICE --add approve"
+
+    init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool, asksUser: Bool) {
         (self.session, allowed, self.deniesRest) = (session, AllowedTools(allowedTools), deniesRest)
+        self.asksUser = asksUser && session.interaction.canAsk
         (asked, ask) = AsyncStream.makeStream()
     }
 
@@ -76,28 +84,46 @@ final class TurnQuestions: Sendable {
             if let answer = usualAnswer(notice) {
                 try await PersistentDecision(approvals: approvals).run(notice.id, answer) { error in
                     let failure = AppError(describing: error.naming(session.host))
-                    session.output.warn(failure.adding("Trying again to answer the agent."))
+                    session.interaction.warn(failure.adding("Trying again to answer the agent."))
                 }
-            } else if session.context.canAsk, session.output.format == .text {
-                try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)
+            } else if asksUser {
+                try await askUser(notice.id, approvals)
             } else {
                 let mode = notice.mode.map { " (\($0.text))" } ?? ""
-                session.output.say(
+                session.interaction.say(
                     "The agent waits for an answer: \(notice.title)\(mode). To see what it would do: "
                         + "pairtool approvals show \(notice.id.shortID). To answer: "
                         + "pairtool approvals approve \(notice.id.shortID), or reject \(notice.id.shortID)"
                 )
-                await TurnNotifier(context: session.context, hostName: session.host.name).show(.question, chat: "")
+                await TurnNotifier(environment: session.environment, hostName: session.host.name).show(
+                    .question,
+                    chat: ""
+                )
             }
         } catch let error as CompanionClientError where error.code == .alreadyDecided {
             // The turn itself tells by whom.
         } catch let error as CompanionClientError where error.hostCode == .permissionDenied {
-            session.output.say(QuestionPrompt.ownerAnswers)
+            session.interaction.say(Self.ownerAnswers)
         } catch let error as CompanionClientError {
             // The turn goes on, and the question can be answered elsewhere.
-            session.output.warn(AppError(describing: error.naming(session.host)))
+            session.interaction.warn(error.naming(session.host))
         } catch {
             // Ctrl-C is about the turn, not about the question.
         }
+    }
+    /// Asks the user, and sends the answer.
+    ///
+    /// - Throws: `CancellationError` when the user interrupts; `CompanionClientError`.
+    private func askUser(_ id: String, _ approvals: any ApprovalDeciding) async throws {
+        guard let asked = try await approvals.approval(id: id), asked.approval.isPending else { return }
+        let environment = session.environment
+        await TurnNotifier(environment: environment, hostName: session.host.name).show(.question, chat: "")
+        let answer = try await environment.interaction.answer(
+            asked.approval,
+            mayDecide: asked.mayDecide,
+            mayAlways: asked.mayAlways
+        )
+        if let answer { _ = try await approvals.decide(asked.approval, answer) }
+        if !asked.mayDecide { session.interaction.say(Self.ownerAnswers) }
     }
 }

@@ -1,38 +1,24 @@
-import CompanionClient
 import CompanionWire
-import Identity
+import PairingAgent
 
-/// Asks the user at the terminal what a host's agent asks.
-struct QuestionPrompt {
-    static let ownerAnswers =
-        "This device may not answer: the host's owner does, with pairtool host approvals. To let this device answer: "
-        + "pairtool host permissions DEVICE --add approve"
-
-    let session: HostSession
-    let approvals: any ApprovalDeciding
-
-    private var context: CommandContext { session.context }
-
-    /// Shows a question in full, and sends the answer that the user chooses by a key.
+extension TerminalInteraction {
+    /// The user answers by a key.
     ///
-    /// - Throws: `CancellationError` when the user interrupts; ``CompanionClientError``.
-    func ask(_ id: String) async throws {
-        guard let answer = try await approvals.approval(id: id), answer.approval.isPending else { return }
-        let approval = answer.approval
-        await TurnNotifier(context: context, hostName: session.host.name).show(.question, chat: "")
+    /// - Throws: `CancellationError` when the user interrupts.
+    func answer(_ approval: Approval, mayDecide: Bool, mayAlways: Bool) async throws -> ApprovalAnswer? {
         try await context.drawing.pause {
             try await show(approval)
-            guard answer.mayDecide else { return session.output.say(Self.ownerAnswers) }
+            guard mayDecide else { return nil }
             let keys = OptionKeys(
                 approval.options ?? [],
-                mayAlways: answer.mayAlways,
+                mayAlways: mayAlways,
                 columns: context.windowSize()?.columns
             )
             var shown = keys.lines
             while true {
                 let typed: UInt8?
                 do {
-                    typed = try await Question(context: context).key(shown)
+                    typed = try await key(shown)
                 } catch {
                     // Interrupted, or answered elsewhere: what is shown of the turn says by whom.
                     context.stderr.write("\n")
@@ -40,7 +26,8 @@ struct QuestionPrompt {
                 }
                 guard let key = typed else {
                     context.stderr.write("\n")
-                    return session.output.say("To answer: pairtool approvals approve \(id.shortID)")
+                    say("To answer: pairtool approvals approve \(approval.id.shortID)")
+                    return nil
                 }
                 if key == OptionKeys.view {
                     context.stderr.write("\n")
@@ -48,8 +35,7 @@ struct QuestionPrompt {
                     shown = keys.lines
                 } else if let option = keys.option(for: key) {
                     context.stderr.write(TerminalText.line(option.label) + "\n")
-                    _ = try await approvals.decide(approval, .option(option.id))
-                    return
+                    return .option(option.id)
                 } else {
                     // Enter and keys that mean nothing here.
                     context.stderr.write("\r")
@@ -69,7 +55,7 @@ struct QuestionPrompt {
         }
         guard context.stdoutIsTerminal else { return context.stderr.write(text) }
         // The question and its keys follow below.
-        try await Pager.with(session.output, isWanted: true) { output, _ in output.data(text) }
+        try await Pager.with(output, isWanted: true) { output, _ in output.data(text) }
     }
 }
 
@@ -118,18 +104,4 @@ struct OptionKeys {
     }
 
     private func isWide(_ line: String) -> Bool { columns.map { DisplayWidth.of(line) >= $0 } ?? false }
-}
-
-extension QuestionNotice {
-    /// The outcome of a question, as text for users.
-    var ending: String {
-        let person = decidedBy ?? "Someone"
-        return switch state {
-        case .approved, .rejected:
-            answer.map { "\(person) answered “\(AgentOption.shown($0))” (\(state.rawValue))" }
-                ?? "\(person) \(state.rawValue) it"
-        case .expired: "Nobody answered in time: rejected"
-        default: "The question needs no answer any more"
-        }
-    }
 }

@@ -42,6 +42,9 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
     var aside: String
     /// Whether it is removed even if work is lost by that, or if a part of it cannot be removed.
     var isForced: Bool
+    /// The commit of its branch when it was looked at, for a removal. The branch goes only if it is still there. nil if
+    /// that is not known.
+    var tip: String?
 
     init(_ session: GitSessionRecord, isRemoval: Bool, isForced: Bool = false) {
         (directory, self.isRemoval, self.session) = (session.directory, isRemoval, session)

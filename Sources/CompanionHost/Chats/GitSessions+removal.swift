@@ -31,8 +31,8 @@ enum BranchEnding: Sendable, Hashable {
     case at(String)
     /// If another reference leads to its commits.
     case withoutOwnCommits
-    /// Always, as the owner has asked for it by force.
-    case anywhere
+    /// Not at all: by force, there is no time to look where it is.
+    case never
 
     /// The ending of a branch on which no agent has worked: it goes if it is still at the commit where the host made
     /// it.
@@ -82,11 +82,15 @@ extension GitSessions {
                 throw HostError(.requestInvalid, "The chat has no working tree of its own: nothing is removed")
             }
             let limits = isForced ? RemovalLimits.forced : .usual
+            // Beside the look, which may take too long.
+            async let branchTip = isForced ? Self.tip(of: branch, in: session.repository, within: limits.branch) : nil
             let found = try await look(at: known, of: session, within: limits.look)
             var place = found.place
-            let ending = found.tip.map { BranchEnding.at($0) } ?? (isForced ? .anywhere : .withoutOwnCommits)
+            let tip = if let tip = found.tip { Optional(tip) } else { await branchTip }
             if !isForced { try Self.refuseLoss(place, of: session) }
             var worktree = UnfinishedWorktree(session, isRemoval: true, isForced: isForced)
+            worktree.tip = tip
+            let ending = tip.map { BranchEnding.at($0) } ?? (isForced ? .never : .withoutOwnCommits)
             // An earlier removal may not have come to its end.
             if let earlier = try await table.unfinished(at: session.directory) { worktree.aside = earlier.aside }
             try await table.begin(worktree)
@@ -113,9 +117,17 @@ extension GitSessions {
                 try settle(place, database)
             }
             forget(chat)
-            if !removal.isComplete { removeTheRest(of: worktree, branch: ending) }
+            if !removal.isComplete { removeTheRest(of: worktree) }
             return place
         }
+    }
+
+    /// - Returns: The commit at the end of a branch; nil if git does not tell in time.
+    private static func tip(of branch: String, in repository: String, within time: Duration) async -> String? {
+        let found = try? await abandoning(after: time) {
+            try await GitBranch.find(branch, in: repository, within: time)?.tip
+        }
+        return found ?? nil
     }
 
     /// - Throws: ``HostError`` if work would be lost with a working tree, or if somebody has locked it.
@@ -168,6 +180,11 @@ extension GitSessions {
         default: break
         }
         await forgetKept(of: session)
+        guard removal.isComplete else {
+            // Its branch goes when it is gone.
+            removal.problem = "\(session.directory) is still being removed"
+            return removal
+        }
         guard let problem = await deleteBranch(of: session, ending, within: limits.branch) else { return removal }
         removal.problem = [removal.problem, problem].compactMap(\.self).joined(separator: ". ")
         return removal
@@ -263,7 +280,7 @@ extension GitSessions {
             guard let found else { return nil }
             guard !found.isInUse else { throw GitError(.changing, "another working tree has it checked out") }
             switch ending {
-            case .anywhere: break
+            case .never: throw GitError(.tooMuch, "there was no time to look for its commits")
             case .at(let tip):
                 guard tip.isSame(as: found.tip) else { throw GitError(.changing, "it has new commits") }
             case .withoutOwnCommits:
@@ -294,8 +311,8 @@ extension GitSessions {
     // MARK: Later
 
     /// Continues a removal that took too long to wait for. If the host ends meanwhile, the next one continues it.
-    private func removeTheRest(of worktree: UnfinishedWorktree, branch ending: BranchEnding) {
-        Task { await finish(worktree, branch: ending, isBusy: { _ in false }, forget: { _ in }) }
+    private func removeTheRest(of worktree: UnfinishedWorktree) {
+        Task { await finish(worktree, isBusy: { _ in false }, forget: { _ in }) }
     }
 
     /// Finishes the work of an earlier host: a working tree that no session came to use is removed, unless somebody has
@@ -327,12 +344,8 @@ extension GitSessions {
     }
 
     /// Finishes the addition or removal of one working tree. If that is impossible now, it is left to the next host.
-    ///
-    /// - Parameter ending: When the branch of a removal goes, too. Default: where it was looked at, or if it has no
-    ///   commits of its own.
     private func finish(
         _ worktree: UnfinishedWorktree,
-        branch ending: BranchEnding? = nil,
         isBusy: @Sendable (String) -> Bool,
         forget: @Sendable (String) -> Void
     ) async {
@@ -342,7 +355,7 @@ extension GitSessions {
                 guard let stored = try await table.unfinished(at: worktree.directory),
                     stored.aside.isSame(as: worktree.aside)
                 else { return }
-                try await end(stored, branch: ending, isBusy: isBusy, forget: forget)
+                try await end(stored, isBusy: isBusy, forget: forget)
             }
         } catch {
             let directory = worktree.directory
@@ -352,7 +365,6 @@ extension GitSessions {
 
     private func end(
         _ worktree: UnfinishedWorktree,
-        branch known: BranchEnding?,
         isBusy: @Sendable (String) -> Bool,
         forget: @Sendable (String) -> Void
     ) async throws {
@@ -360,7 +372,7 @@ extension GitSessions {
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
         var aside: String? = worktree.aside
-        var look: WorktreeLook?
+        var tip = worktree.tip
         if worktree.hasBegun {
             // Nobody has worked in it since.
         } else if !worktree.isRemoval {
@@ -378,17 +390,15 @@ extension GitSessions {
                 guard let found = try? await unsaved(session), found.unsaved.isEmpty else {
                     return try await table.finish(session.directory)
                 }
-                look = found
+                tip = found.tip
             }
             aside = try await setAside(worktree)
         }
         // Else it was removed: what is at its place now is somebody else's.
         var limits = RemovalLimits.usual
         limits.isForced = worktree.isForced
-        let unseen = worktree.isForced && worktree.hasBegun ? BranchEnding.anywhere : .withoutOwnCommits
-        let seen = look?.tip.map { BranchEnding.at($0) } ?? known ?? unseen
         let isNew = !worktree.isRemoval
-        let ending = isNew ? BranchEnding(ofNew: session) : seen
+        let ending = isNew ? BranchEnding(ofNew: session) : tip.map { .at($0) } ?? .withoutOwnCommits
         let removal = try await removeFromDisk(session, within: limits, branch: ending, aside: aside, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if let problem = removal.problem { logger.notice("worktree removed", metadata: ["problem": "\(problem)"]) }

@@ -217,6 +217,44 @@ struct WorktreeRemovalTests {
         }
     }
 
+    @Test("While a worktree is still being removed, its branch stays, and the answer does not say that it was kept")
+    func stillBeingRemoved() async throws {
+        try await withSession { session in
+            let record = try #require(try await session.sessions.table.record(ofChat: session.chat))
+            let branch = try #require(record.worktreeBranch)
+            let tip = try #require(try await session.sessions.unsaved(record).tip)
+            let limits = RemovalLimits(look: nil, files: .zero, branch: GitRepository.time)
+            let begun = try await session.sessions.removeFromDisk(record, within: limits, branch: .at(tip))
+            #expect(!begun.isComplete && begun.problem == "\(session.directory) is still being removed")
+            #expect(try await GitBranch.find(branch, in: session.repository.root)?.tip == tip)
+            let ended = try await session.sessions.removeFromDisk(record, within: .usual, branch: .at(tip))
+            #expect(ended.isComplete && ended.problem == nil)
+            #expect(try await GitBranch.find(branch, in: session.repository.root) == nil)
+        }
+    }
+
+    @Test(
+        "Where a removal by force goes on later, the branch goes only at the commit that was looked at",
+        arguments: [true, false]
+    )
+    func forcedTip(isKnown: Bool) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let branch = try #require(record.worktreeBranch)
+            var worktree = UnfinishedWorktree(record, isRemoval: true, isForced: true)
+            if isKnown { worktree.tip = try await session.sessions.unsaved(record).tip }
+            try await table.begin(worktree)
+            _ = try await session.sessions.setAside(worktree)
+            try await session.repository.shell(
+                "git update-ref refs/heads/\(branch) $(git commit-tree -m late -p HEAD 'HEAD^{tree}')"
+            )
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileStatus.isNothing(worktree.aside) && FileStatus.isNothing(session.entry))
+            #expect(try await session.repository.shell("git log -1 --format=%s \(branch)") == "late\n")
+        }
+    }
+
     @Test("One that was moved with git stays where it is now")
     func moved() async throws {
         try await withSession { session in

@@ -14,6 +14,8 @@ extension GitSessions {
     /// reference leads to, and anything else that only its git directory holds, such as an unfinished rebase. Files
     /// that git ignores, now and by the `.gitignore` files of the commit at which the session began, do not count. A
     /// submodule with files counts.
+    ///
+    /// - Throws: ``GitError`` where git cannot tell, as with a directory that it cannot open.
     func unsaved(_ session: GitSessionRecord) async throws -> WorktreeLook {
         let isThere = FileStatus(session.directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {
@@ -70,6 +72,7 @@ extension GitSessions {
         let now = try await snapshots.take(repository, isKept: false)
         var files: Set<GitPath>
         do {
+            try GitSnapshots.checkIsWhole(now.warning)
             files = try await snapshots.hiddenFiles(in: now, since: session.baseCommit)
             files.formUnion(try await snapshots.changes(from: commit, to: now).flatMap(\.paths))
         } catch {

@@ -32,6 +32,7 @@ extension GitSnapshots {
         guard listed.isSuccess, !listed.isCut else { return listed }
         guard changed.isSuccess, !changed.isCut else { return changed }
         listed.output += changed.output
+        if listed.error.isEmpty { listed.error = changed.error }
         return listed
     }
 
@@ -155,6 +156,7 @@ extension GitSnapshots {
     ///   - now: A snapshot of just now that is not kept. Its index is of no use after this.
     ///   - commit: That of the session's start; nil if there was none.
     ///   - start: Only files that have come or changed since then; nil for all.
+    /// - Throws: ``GitError``; where all are asked for, also if git could not open a directory.
     func hiddenFiles(
         in now: GitSnapshot,
         since commit: String?,
@@ -178,6 +180,7 @@ extension GitSnapshots {
         guard listed.isSuccess else {
             throw GitError(.unreadable, "Git cannot list what it ignores: \(listed.error)")
         }
+        if start == nil { try Self.checkIsWhole(listed.error) }
         // Another repository has a slash at its end.
         let slash = UInt8(ascii: "/")
         let hidden = listed.output.split(separator: 0).map { GitPath($0.last == slash ? $0.dropLast() : $0) }
@@ -193,6 +196,16 @@ extension GitSnapshots {
             }
             return Set(changed.compactMap { $0.below(repository.folder) })
         }
+    }
+
+    /// - Parameter warning: What git wrote to standard error while it listed files: it goes on after a directory that
+    ///   it cannot open, or a list of ignored files that it cannot read.
+    /// - Throws: ``GitError`` if there is one.
+    static func checkIsWhole(_ warning: String) throws(GitError) {
+        guard !warning.isEmpty else { return }
+        // A path that is too long to be opened is none for people.
+        let reason = warning.utf8.count < 1000 ? ": \(warning)" : ""
+        throw GitError(.unreadable, "Git cannot list all files\(reason)")
     }
 
     /// Adds the `.gitignore` files of a commit to an index under another name, as files that are not checked out.

@@ -17,6 +17,8 @@ struct GitSnapshot: Sendable {
     let others: Set<GitPath>
     /// The files whose content is not in the tree, below the folder.
     let leftOut: [GitPath: Int]
+    /// Git's warning about a directory that it could not open: files in there are not in the tree. Empty for none.
+    let warning: String
     /// To be removed when nobody needs the snapshot any more; nil for one that is kept.
     let temporary: String?
 
@@ -167,6 +169,7 @@ struct GitSnapshots: Sendable {
                 entries.leftOut.compactMap { path, size in path.below(repository.folder).map { ($0, size) } },
                 uniquingKeysWith: { first, _ in first }
             ),
+            warning: found.error,
             temporary: isKept ? nil : temporary
         )
     }

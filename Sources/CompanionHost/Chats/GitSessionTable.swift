@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import Glibc
 import LocalState
 
 /// A session: the place where a chat's agent works, and the files that were there at its start.
@@ -54,7 +55,17 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
     }
 
     /// Whether the removal of the directory has begun. Blocks.
-    var hasBegun: Bool { FileStatus(aside, followingLinks: false) != nil }
+    ///
+    /// - Throws: ``GitError`` where the system cannot tell, as on a disk that does not answer.
+    var hasBegun: Bool {
+        get throws(GitError) {
+            guard faccessat(AT_FDCWD, aside, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else { return true }
+            guard errno == ENOENT else {
+                throw GitError(.unreadable, "\(aside) cannot be looked at: \(PrivateFile.systemMessage())")
+            }
+            return false
+        }
+    }
 }
 
 /// The sessions of agents in projects under git, in the host's database.

@@ -201,14 +201,14 @@ extension GitSessions {
     }
 
     private static func moveAside(_ worktree: UnfinishedWorktree) throws -> String? {
-        if worktree.hasBegun { return worktree.aside }
-        guard worktree.isRemoval || isHosts(worktree.session) else { return nil }
         do {
+            if try worktree.hasBegun { return worktree.aside }
+            guard worktree.isRemoval || isHosts(worktree.session) else { return nil }
             try TreeRemoval.rename(worktree.directory, to: worktree.aside)
             return worktree.aside
         } catch {
-            guard worktree.isForced else { throw GitError(.unreadable, error.message) }
-            return nil
+            if worktree.isForced { return nil }
+            throw (error as? TreeRemoval.Failure).map { GitError(.unreadable, $0.message) } ?? error
         }
     }
 
@@ -217,10 +217,10 @@ extension GitSessions {
     /// - Returns: Whether nothing is left aside.
     private static func putBack(_ worktree: UnfinishedWorktree) async -> Bool {
         let isBack = try? await BlockingCall.run {
-            if worktree.hasBegun, FileStatus(worktree.directory, followingLinks: false) == nil {
+            if try worktree.hasBegun, FileStatus(worktree.directory, followingLinks: false) == nil {
                 try TreeRemoval.rename(worktree.aside, to: worktree.directory)
             }
-            return !worktree.hasBegun
+            return try !worktree.hasBegun
         }
         return isBack ?? false
     }
@@ -369,11 +369,15 @@ extension GitSessions {
         forget: @Sendable (String) -> Void
     ) async throws {
         var session = worktree.session
+        // Where its disk is not mounted, all of it seems to be gone.
+        guard try await BlockingCall.run({ Self.isThere(worktree.session.repository) }) else {
+            throw GitError(.unreadable, "\(session.repository) is not there, or is no git repository")
+        }
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
         var aside: String? = worktree.aside
         var tip = worktree.tip
-        if worktree.hasBegun {
+        if try worktree.hasBegun {
             // Nobody has worked in it since.
         } else if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
@@ -407,6 +411,15 @@ extension GitSessions {
             forget(session.chat)
         }
         try await table.finish(session.directory)
+    }
+
+    /// Whether the directory that all working trees of a repository share can be opened. Blocks.
+    private static func isThere(_ repository: String) -> Bool {
+        guard let common = WorktreeEntry.common(of: repository) else { return false }
+        let directory = Glibc.open(common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { return false }
+        close(directory)
+        return true
     }
 
     /// Whether a working tree that no session came to use has work in it all the same.

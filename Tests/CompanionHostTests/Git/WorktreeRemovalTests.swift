@@ -393,6 +393,49 @@ struct WorktreeRemovalTests {
         }
     }
 
+    @Test("While the disk of a repository is not mounted, no removal ends", arguments: [true, false], [true, false])
+    func notMounted(isRemoval: Bool, hasBegun: Bool) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: isRemoval, isForced: true)
+            try await table.begin(worktree)
+            if hasBegun { _ = try await session.sessions.setAside(worktree) }
+            if !isRemoval { try await table.forget(chat: session.chat) }
+            let (root, away) = (session.repository.root, session.repository.root + "-away")
+            // As without the mount: the directories above are there, with nothing in them.
+            for name in ["", "-worktrees"] {
+                try FileManager.default.moveItem(atPath: root + name, toPath: away + name)
+                try FileManager.default.createDirectory(atPath: root + name, withIntermediateDirectories: false)
+            }
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(try await table.unfinished().map(\.aside) == [worktree.aside])
+            #expect(try await (table.record(ofChat: session.chat) != nil) == isRemoval)
+            for name in ["", "-worktrees"] {
+                try FileManager.default.removeItem(atPath: root + name)
+                try FileManager.default.moveItem(atPath: away + name, toPath: root + name)
+            }
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(try await table.unfinished().isEmpty)
+            #expect(FileStatus.isNothing(session.directory) && FileStatus.isNothing(worktree.aside))
+            #expect(FileStatus.isNothing(session.entry))
+        }
+    }
+
+    @Test("A directory that the system cannot look at does not count as gone")
+    func beginUnknown() async throws {
+        try await withSession { session in
+            let record = try #require(try await session.sessions.table.record(ofChat: session.chat))
+            var worktree = UnfinishedWorktree(record, isRemoval: true)
+            #expect(try !worktree.hasBegun)
+            // A loop of links stands for a disk with errors.
+            let parent = session.repository.root + "-worktrees"
+            try await session.repository.shell("ln -s loop '\(parent)/loop'")
+            worktree.aside = parent + "/loop/aside"
+            #expect(throws: GitError.self) { try worktree.hasBegun }
+        }
+    }
+
     @Test(
         "By force, what cannot be removed keeps neither the rest, nor the branch and the session, and is named",
         .enabled(if: SmallDisk.isPossible, "needs root, to mount a disk")

@@ -400,7 +400,8 @@ extension GitSessions {
         }
         // Else it was removed: what is at its place now is somebody else's.
         var limits = RemovalLimits.usual
-        limits.isForced = worktree.isForced
+        // What cannot be removed from one that has begun, such as files of root, would keep it from ending for ever.
+        limits.isForced = try worktree.isForced || worktree.hasBegun
         let isNew = !worktree.isRemoval
         let ending = isNew ? BranchEnding(ofNew: session) : tip.map { .at($0) } ?? .withoutOwnCommits
         let removal = try await removeFromDisk(session, within: limits, branch: ending, aside: aside, isNew: isNew)

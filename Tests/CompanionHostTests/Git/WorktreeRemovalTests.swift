@@ -465,6 +465,28 @@ struct WorktreeRemovalTests {
         }
     }
 
+    @Test(
+        "A removal that has begun ends although something of it cannot be removed",
+        .enabled(if: SmallDisk.isPossible, "needs root, to mount a disk")
+    )
+    func mountedAside() async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: true)
+            try await table.begin(worktree)
+            _ = try await session.sessions.setAside(worktree)
+            let disk = worktree.aside + "/disk"
+            try await session.repository.shell("mkdir '\(disk)'; mount -t tmpfs none '\(disk)'; touch '\(disk)/f'")
+            defer { umount2(disk, Int32(MNT_DETACH)) }
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(try await table.unfinished().isEmpty)
+            #expect(try await table.record(ofChat: session.chat) == nil)
+            #expect(FileStatus.isNothing(worktree.aside + "/a") && FileStatus.isNothing(session.entry))
+            #expect(!FileStatus.isNothing(disk + "/f"))
+        }
+    }
+
     @Test("By force, a removal goes on behind what stays", .enabled(if: SmallDisk.isPossible, "needs root"))
     func keptOne() async throws {
         try await SmallDisk.with { disk in

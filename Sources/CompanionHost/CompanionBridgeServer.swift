@@ -294,7 +294,7 @@ package final class CompanionBridgeServer: Service {
         // Before a turn can begin another worktree.
         await administration.places.finishInterrupted(within: .seconds(10))
         // After that, which waits for the git of a host that was killed. What is in use is kept.
-        _ = try? await BlockingCall.run { GitViewDirectory.removeLeft(in: GitViewDirectory.parent) }
+        await GitViewDirectory.removeLeft(in: GitViewDirectory.parent, within: .seconds(5))
         let listener = HostListener(
             port: configuration.port,
             tlsPort: configuration.tlsPort,

@@ -78,16 +78,31 @@ enum GitViewDirectory {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes this user's directories whose host has ended, unless a git that it started still uses them. Blocks.
+    /// Removes this user's directories whose host has ended, unless a git that it started still uses them.
     ///
-    /// - Parameter parent: The directory that they are in.
-    static func removeLeft(in parent: String) {
+    /// - Parameters:
+    ///   - parent: The directory that they are in.
+    ///   - limit: How long to wait for that; it goes on behind that. The system may never tell the environment of a
+    ///     process that waits for a disk.
+    ///   - environment: Tells the environment of a process. Default: as the system does.
+    static func removeLeft(
+        in parent: String,
+        within limit: Duration,
+        environment: @escaping @Sendable (pid_t) -> [UInt8] = ProcessTable.environment(of:)
+    ) async {
+        _ = try? await abandoning(after: limit) {
+            try await BlockingCall.run { removeLeft(in: parent, environment: environment) }
+        }
+    }
+
+    /// Blocks.
+    private static func removeLeft(in parent: String, environment: (pid_t) -> [UInt8]) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         let left = names.filter { isLeft($0, in: parent) }
         guard !left.isEmpty else { return }
         var used: Set<String> = []
         for process in ProcessTable.now().entries {
-            for variable in ProcessTable.environment(of: process.id).split(separator: 0) {
+            for variable in environment(process.id).split(separator: 0) {
                 let text = String(decoding: variable, as: UTF8.self)
                 guard let path = text.dropping(prefix: "GIT_COMMON_DIR=") else { continue }
                 used.insert(path.cut(atLast: "/").map { String($0.after) } ?? String(path))

@@ -153,7 +153,7 @@ struct GitViewTests {
                 error: .discarded
             ) { process in
                 for try await _ in process.standardOutput.strings() { break }
-                GitViewDirectory.removeLeft(in: directory)
+                await GitViewDirectory.removeLeft(in: directory, within: .seconds(120))
                 try await process.standardInputWriter.finish()
             }
             #expect(outcome.terminationStatus == .exited(1), "its input has ended")
@@ -161,9 +161,28 @@ struct GitViewTests {
             #expect(
                 try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links + [left[1]])
             )
-            GitViewDirectory.removeLeft(in: directory)
+            await GitViewDirectory.removeLeft(in: directory, within: .seconds(120))
             #expect(try Set(FileManager.default.contentsOfDirectory(atPath: directory)) == Set(kept + links))
             #expect(FileManager.default.fileExists(atPath: directory + "/other/config"), "links were not followed")
+        }
+    }
+
+    @Test("A process whose environment the system does not tell keeps no host from starting")
+    func silentProcess() async throws {
+        let ended = try await Subprocess.run(.name("true"), output: .discarded).processIdentifier.value
+        let gone = GitViewDirectory.Maker(process: ended, startedAt: 1, namespace: GitViewDirectory.Maker.own.namespace)
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/\(gone.start)aaaaaa"
+            try write("x\n", to: path + "/config")
+            let gate = ThreadGate()
+            await GitViewDirectory.removeLeft(in: directory, within: .milliseconds(1)) { _ in
+                gate.wait()
+                gate.open()
+                // Once it tells, the directory is in use: nothing is removed behind the end of the test.
+                return Array("GIT_COMMON_DIR=\(path)".utf8)
+            }
+            #expect(FileManager.default.fileExists(atPath: path), "it waits")
+            gate.open()
         }
     }
 

@@ -39,13 +39,16 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
     var isRemoval: Bool
     var session: GitSessionRecord
     /// The path that the directory is moved to in one step before anything in it is removed. Once that exists, the
-    /// removal has begun, and nothing in there is work any more.
+    /// removal has begun.
     var aside: String
     /// Whether it is removed even if work is lost by that, or if a part of it cannot be removed.
     var isForced: Bool
     /// The commit of its branch when it was looked at, for a removal. The branch goes only if it is still there. nil if
     /// that is not known.
     var tip: String?
+    /// Whether it was looked at once more after it was moved, and had no work. Nothing of it is removed before that,
+    /// except by force.
+    var isSeen = false
 
     init(_ session: GitSessionRecord, isRemoval: Bool, isForced: Bool = false) {
         (directory, self.isRemoval, self.session) = (session.directory, isRemoval, session)

@@ -90,13 +90,25 @@ extension GitSessions {
             if !isForced { try Self.refuseLoss(place, of: session) }
             var worktree = UnfinishedWorktree(session, isRemoval: true, isForced: isForced)
             worktree.tip = tip
-            let ending = tip.map { BranchEnding.at($0) } ?? (isForced ? .never : .withoutOwnCommits)
             // An earlier removal may not have come to its end.
-            if let earlier = try await table.unfinished(at: session.directory) { worktree.aside = earlier.aside }
+            if let earlier = try await table.unfinished(at: session.directory) {
+                worktree.aside = earlier.aside
+                let hasBegun = try? await BlockingCall.run { try earlier.hasBegun }
+                worktree.isSeen = hasBegun == true && (earlier.isSeen || earlier.isForced)
+            }
             try await table.begin(worktree)
             let removal: Removal
             do {
                 let aside = try await setAside(worktree)
+                if let aside, !isForced, !worktree.isSeen {
+                    // Somebody may have saved a file before it was moved.
+                    let again = try await look(at: known, of: session, at: aside)
+                    try Self.refuseLoss(again.place, of: session)
+                    place = again.place
+                    worktree.tip = again.tip
+                    try await markSeen(&worktree)
+                }
+                let ending = worktree.tip.map { BranchEnding.at($0) } ?? (isForced ? .never : .withoutOwnCommits)
                 var removed = try await removeFromDisk(session, within: limits, branch: ending, aside: aside)
                 if aside == nil, !removed.isComplete {
                     removed.problem = "\(session.directory) could not be moved, and there was no time to empty it"
@@ -104,7 +116,11 @@ extension GitSessions {
                 removal = removed
             } catch {
                 // Else the next host goes on with it.
-                if await Self.putBack(worktree) { try await table.finish(session.directory) }
+                if await Self.putBack(worktree) {
+                    try await table.finish(session.directory)
+                } else if let refusal = error as? HostError {
+                    throw HostError(refusal.code, refusal.text + ". It is in \(worktree.aside) now")
+                }
                 guard let text = GitError.text(of: error) else { throw error }
                 throw HostError(.changesUnavailable, text)
             }
@@ -190,8 +206,15 @@ extension GitSessions {
         return removal
     }
 
-    /// Moves the directory of a worktree aside, to the path at which it is removed. From then on nobody works in it,
-    /// and the next host knows that its removal has begun.
+    /// Stores that a worktree which was moved aside has no work: from now on, a file that is missing was removed by the
+    /// host.
+    private func markSeen(_ worktree: inout UnfinishedWorktree) async throws {
+        worktree.isSeen = true
+        try await table.begin(worktree)
+    }
+
+    /// Moves the directory of a worktree aside, to the path at which it is removed. From then on nobody finds it to
+    /// work in it, and the next host knows that its removal has begun.
     ///
     /// - Returns: The path that it has now; nil where it is at its place: it is new and not the host's, or, by force,
     ///   it cannot be moved.
@@ -368,17 +391,17 @@ extension GitSessions {
         isBusy: @Sendable (String) -> Bool,
         forget: @Sendable (String) -> Void
     ) async throws {
-        var session = worktree.session
+        var (worktree, session) = (worktree, worktree.session)
         // Where its disk is not mounted, all of it seems to be gone.
-        guard try await BlockingCall.run({ Self.isThere(worktree.session.repository) }) else {
+        guard try await BlockingCall.run({ [session] in Self.isThere(session.repository) }) else {
             throw GitError(.unreadable, "\(session.repository) is not there, or is no git repository")
         }
         let record = try await table.record(ofChat: session.chat)
         let isListed = record?.directory.isSame(as: session.directory) == true
         var aside: String? = worktree.aside
-        var tip = worktree.tip
+        var mayHaveWork = false
         if try worktree.hasBegun {
-            // Nobody has worked in it since.
+            mayHaveWork = worktree.isRemoval && !worktree.isForced && !worktree.isSeen
         } else if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
             if await isUsed(session) {
@@ -391,19 +414,27 @@ extension GitSessions {
             guard !isBusy(session.chat) else { throw GitError(.changing, "The agent works in it") }
             if FileStatus(session.directory, followingLinks: false) != nil {
                 // Nobody was told that it is gone, and somebody has gone on in it. Where git cannot tell, somebody has.
-                guard let found = try? await unsaved(session), found.unsaved.isEmpty else {
+                guard await lookAgain(at: session, isForced: worktree.isForced) != nil else {
                     return try await table.finish(session.directory)
                 }
-                tip = found.tip
+                mayHaveWork = true
             }
             aside = try await setAside(worktree)
+        }
+        if mayHaveWork, let path = aside {
+            guard let found = await lookAgain(at: session, aside: path, isForced: worktree.isForced) else {
+                guard await Self.putBack(worktree) else { throw GitError(.changing, "There is work in \(path)") }
+                return try await table.finish(session.directory)
+            }
+            worktree.tip = found.tip
+            try await markSeen(&worktree)
         }
         // Else it was removed: what is at its place now is somebody else's.
         var limits = RemovalLimits.usual
         // What cannot be removed from one that has begun, such as files of root, would keep it from ending for ever.
         limits.isForced = try worktree.isForced || worktree.hasBegun
         let isNew = !worktree.isRemoval
-        let ending = isNew ? BranchEnding(ofNew: session) : tip.map { .at($0) } ?? .withoutOwnCommits
+        let ending = isNew ? BranchEnding(ofNew: session) : worktree.tip.map { .at($0) } ?? .withoutOwnCommits
         let removal = try await removeFromDisk(session, within: limits, branch: ending, aside: aside, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if let problem = removal.problem { logger.notice("worktree removed", metadata: ["problem": "\(problem)"]) }
@@ -421,6 +452,20 @@ extension GitSessions {
         guard directory >= 0 else { return false }
         close(directory)
         return true
+    }
+
+    /// Looks at a working tree whose removal an earlier host has begun.
+    ///
+    /// - Returns: nil if it stays: with work, where git cannot tell, or, unless by force, if somebody has locked it.
+    private func lookAgain(
+        at session: GitSessionRecord,
+        aside: String? = nil,
+        isForced: Bool
+    ) async -> WorktreeLook? {
+        guard isForced || WorktreeEntry(of: session)?.isLocked != true,
+            let found = try? await unsaved(session, at: aside), found.unsaved.isEmpty
+        else { return nil }
+        return found
     }
 
     /// Whether a working tree that no session came to use has work in it all the same.

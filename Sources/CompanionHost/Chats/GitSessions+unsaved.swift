@@ -15,18 +15,21 @@ extension GitSessions {
     /// that git ignores, now and by the `.gitignore` files of the commit at which the session began, do not count. A
     /// submodule with files counts.
     ///
+    /// - Parameter aside: The path that the working tree was moved to. Default: nil, it is at its place.
     /// - Throws: ``GitError`` where git cannot tell, as with a directory that it cannot open.
-    func unsaved(_ session: GitSessionRecord) async throws -> WorktreeLook {
-        let isThere = FileStatus(session.directory, followingLinks: false) != nil
+    func unsaved(_ session: GitSessionRecord, at aside: String? = nil) async throws -> WorktreeLook {
+        let directory = aside ?? session.directory
+        let isThere = FileStatus(directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {
             let entry = WorktreeEntry(of: session)
             // Git would look for what is unsaved in another repository.
-            guard !isThere || entry?.isUsed(by: session.directory) == true else {
+            guard !isThere || entry?.isUsed(by: directory) == true else {
                 throw GitError(.unreadable, "\(session.directory)/.git does not lead to the worktree's git directory")
             }
             return entry
         }
-        var opened = try await GitRepository.open(isThere ? session.directory : session.repository)
+        let formerRoot = isThere && aside != nil ? session.directory : nil
+        var opened = try await GitRepository.open(isThere ? directory : session.repository, movedFrom: formerRoot)
         opened.firstCommit = session.baseCommit
         let repository = opened
         var files: Set<GitPath> = []
@@ -43,7 +46,7 @@ extension GitSessions {
         tips.formUnion(content.objects)
         var tip: String?
         if let branch = session.worktreeBranch {
-            tip = try await GitBranch.find(branch, in: repository.root)?.tip
+            tip = try await GitBranch.find(branch, in: repository.root, of: repository.moved)?.tip
             if let tip { tips.insert(tip) }
             // It goes with the branch.
             let log = "\(repository.common)/logs/refs/heads/\(branch)"
@@ -84,6 +87,7 @@ extension GitSessions {
         let staged = try await GitProgram.run(
             ["diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", "HEAD"],
             in: repository.root,
+            of: repository.moved,
             limit: 32 << 20,
             within: snapshots.limits.time
         )
@@ -91,7 +95,7 @@ extension GitSessions {
             throw GitError(.unreadable, "Git cannot read what is staged: \(staged.error)")
         }
         files.formUnion(GitSnapshots.parse(staged.output, digits: repository.digits).flatMap(\.paths))
-        files.formUnion(try await filledSubmodules(in: repository.root))
+        files.formUnion(try await filledSubmodules(in: repository))
         return files
     }
 
@@ -109,6 +113,7 @@ extension GitSessions {
         let listed = try await GitProgram.run(
             ["for-each-ref", "--format=%(objectname) %(refname)%00%(symref)"],
             in: repository.root,
+            of: repository.moved,
             limit: 64 << 20,
             within: snapshots.limits.time
         )
@@ -131,6 +136,7 @@ extension GitSessions {
         let counted = try await GitProgram.run(
             ["rev-list", "--count", "--ignore-missing", "--stdin"],
             in: repository.root,
+            of: repository.moved,
             input: Array((input.joined(separator: "\n") + "\n").utf8),
             within: snapshots.limits.time
         )
@@ -142,10 +148,11 @@ extension GitSessions {
 
     /// The submodules of a working tree that have files. The host does not look into them, and they would be gone as
     /// well.
-    private func filledSubmodules(in directory: String) async throws -> [GitPath] {
+    private func filledSubmodules(in repository: GitRepository) async throws -> [GitPath] {
         let listed = try await GitProgram.run(
             ["ls-files", "-s", "-z"],
-            in: directory,
+            in: repository.root,
+            of: repository.moved,
             limit: 128 << 20,
             within: snapshots.limits.time
         )
@@ -158,7 +165,7 @@ extension GitSessions {
             let path = GitPath(line[(tab + 1)...])
             // One whose name is not text cannot be looked for.
             if let name = String(validating: path.bytes, as: UTF8.self),
-                FileStatus("\(directory)/\(name)/.git", followingLinks: false) == nil
+                FileStatus("\(repository.root)/\(name)/.git", followingLinks: false) == nil
             {
                 continue
             }

@@ -182,11 +182,14 @@ extension GitSessions {
 
     /// Finds the work that would be lost with a working tree.
     ///
-    /// - Parameter limit: How long that may take. Default: as long as git does.
+    /// - Parameters:
+    ///   - aside: As in ``unsaved(_:at:)``.
+    ///   - limit: How long that may take. Default: as long as git does.
     /// - Returns: The place with its unsaved work, and the commit that its branch was at; nil if that is not known.
     func look(
         at place: AgentPlace,
         of session: GitSessionRecord,
+        at aside: String? = nil,
         within limit: Duration? = nil
     ) async throws -> (place: AgentPlace, tip: String?) {
         guard place.isWorktree else { return (place, nil) }
@@ -194,7 +197,7 @@ extension GitSessions {
         var tip: String?
         do {
             let look = { @Sendable [self] in
-                try await asking.runUnlessCancelled(session.directory) { try await unsaved(session) }
+                try await asking.runUnlessCancelled(session.directory) { try await unsaved(session, at: aside) }
             }
             let found: WorktreeLook? =
                 if let limit { try await abandoning(after: limit, look) } else { try await look() }

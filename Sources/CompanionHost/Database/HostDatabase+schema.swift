@@ -195,14 +195,15 @@ extension HostDatabase {
         ) WITHOUT ROWID;
         -- Working trees that are being made or removed. `session`: JSON. `aside`: the path under which `directory` is
         -- removed; once it exists, the removal has begun. `isForced`: 1 for a removal whatever is lost. `tip`: the
-        -- branch's commit that was looked at.
+        -- branch's commit that was looked at. `isSeen`: 1 once `aside` was looked at and had no work.
         CREATE TABLE unfinishedWorktree (
             directory TEXT PRIMARY KEY NOT NULL,
             isRemoval INTEGER NOT NULL,
             session TEXT NOT NULL,
             aside TEXT NOT NULL,
             isForced INTEGER NOT NULL DEFAULT 0,
-            tip TEXT
+            tip TEXT,
+            isSeen INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """
 }

@@ -12,6 +12,7 @@ struct GitBranch: Sendable, Hashable {
     /// - Parameters:
     ///   - name: Without `refs/heads/`.
     ///   - directory: The top directory of a working tree of its repository.
+    ///   - moved: As for ``GitProgram``'s runs.
     ///   - findsUse: Whether the working trees are looked at, too. Git reads the `HEAD` of each for that.
     ///   - time: How long it may take. Default: ``GitRepository/time``.
     /// - Returns: nil if there is none.
@@ -19,6 +20,7 @@ struct GitBranch: Sendable, Hashable {
     static func find(
         _ name: String,
         in directory: String,
+        of moved: GitDirectory? = nil,
         findsUse: Bool = false,
         within time: Duration = GitRepository.time
     ) async throws -> GitBranch? {
@@ -28,6 +30,7 @@ struct GitBranch: Sendable, Hashable {
         let listed = try await GitProgram.run(
             ["for-each-ref", "--format=" + format, reference],
             in: directory,
+            of: moved,
             within: time
         )
         guard listed.isSuccess else { throw GitError(.unreadable, listed.error) }

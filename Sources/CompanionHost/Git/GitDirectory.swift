@@ -16,8 +16,10 @@ struct GitDirectory: Sendable, Hashable {
         (self.root, self.own, self.common) = (root, own, common)
     }
 
-    /// - Parameter root: A directory with a `.git` in it. Blocks.
-    init(of root: String) throws(GitError) {
+    /// - Parameters:
+    ///   - root: A directory with a `.git` in it. Blocks.
+    ///   - isMoved: Whether the host has moved it aside: then its git directory still names the place where it was.
+    init(of root: String, isMoved: Bool = false) throws(GitError) {
         let git = root + "/.git"
         switch FileStatus(git, followingLinks: false)?.kind {
         case .directory?: own = git
@@ -39,6 +41,7 @@ struct GitDirectory: Sendable, Hashable {
             throw GitError(.unreadable, "\(own)/commondir names no git directory")
         }
         common = found
+        if isMoved { return }
         // Who can write a `.git` could otherwise show another repository, or another working tree of this one.
         let back = try Self.line(of: own + "/gitdir")?.dropping(suffix: "/.git")
         guard let back, Self.directory(String(back), from: own)?.isSame(as: root) == true else {

@@ -48,6 +48,7 @@ enum GitProgram {
     /// - Parameters:
     ///   - arguments: Without the program's name. Paths are bytes.
     ///   - directory: The top directory of a working tree, unless the environment has a `GIT_DIR`.
+    ///   - moved: The directories of that working tree where the host has moved it aside (``GitRepository/moved``).
     ///   - environment: Variables besides those of every run. A `GIT_DIR` in it is one of the host's own.
     ///   - limit: Bytes of output that are kept.
     ///   - readsOwnersSettings: Whether the owner's own configuration is read.
@@ -57,6 +58,7 @@ enum GitProgram {
         _ arguments: [String],
         paths: [[UInt8]] = [],
         in directory: String,
+        of moved: GitDirectory? = nil,
         environment: [Environment.Key: String] = [:],
         input: [UInt8] = [],
         limit: Int = 1 << 20,
@@ -66,7 +68,12 @@ enum GitProgram {
         if environment["GIT_DIR"] == nil {
             let view: GitView
             do {
-                view = try await GitView(of: directory)
+                view =
+                    if let moved {
+                        try await GitView(of: moved, with: GitSettings(of: moved))
+                    } else {
+                        try await GitView(of: directory)
+                    }
             } catch let error as GitError {
                 return Result(refusal: error.message)
             }

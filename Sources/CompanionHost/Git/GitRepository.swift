@@ -24,10 +24,14 @@ struct GitRepository: Sendable, Hashable {
     var commit: String?
     /// Its branch; nil for a detached `HEAD`.
     var branch: String?
+    /// The path from which the host has moved the working tree aside, by which it knows it; nil for one at its place.
+    var formerRoot: String?
     /// The commit that was checked out when the session of an agent began; nil where there was none. Without a session,
     /// ``commit``.
     var firstCommit: String?
 
+    /// The directories of a working tree that the host has moved aside; nil for one at its place.
+    var moved: GitDirectory? { formerRoot == nil ? nil : GitDirectory(root: root, own: own, common: common) }
     var objects: String { common + "/objects" }
     /// The directory that is looked at.
     var directory: String { Self.directory(root, folder) }
@@ -127,9 +131,14 @@ struct GitRepository: Sendable, Hashable {
     /// - Parameters:
     ///   - root: A directory with a `.git` in it.
     ///   - folder: The only one that is looked at.
+    ///   - formerRoot: The path from which the host has moved it aside.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
-    static func open(_ root: String, folder: String = "") async throws -> GitRepository {
-        let directory = try await GitFile.reading { try GitDirectory(of: root) }
+    static func open(
+        _ root: String,
+        folder: String = "",
+        movedFrom formerRoot: String? = nil
+    ) async throws -> GitRepository {
+        let directory = try await GitFile.reading { try GitDirectory(of: root, isMoved: formerRoot != nil) }
         let settings = try await GitSettings(of: directory)
         guard !settings.isBare else { throw GitError(.unreadable, "\(root) has a bare repository, without files") }
         var repository = GitRepository(
@@ -140,11 +149,13 @@ struct GitRepository: Sendable, Hashable {
             format: settings.format,
             isSparse: settings.isSparse,
             isCone: settings.isCone,
-            isPartial: settings.isPartial
+            isPartial: settings.isPartial,
+            formerRoot: formerRoot
         )
         let head = try await GitProgram.run(
             ["rev-parse", "HEAD", "--symbolic-full-name", "HEAD"],
             in: root,
+            of: repository.moved,
             within: time
         )
         if head.isSuccess, head.lines.count == 2 {
@@ -152,7 +163,12 @@ struct GitRepository: Sendable, Hashable {
             repository.firstCommit = repository.commit
             repository.branch = head.lines[1].dropping(prefix: "refs/heads/").map(String.init)
         } else {
-            let branch = try await GitProgram.run(["symbolic-ref", "-q", "HEAD"], in: root, within: time)
+            let branch = try await GitProgram.run(
+                ["symbolic-ref", "-q", "HEAD"],
+                in: root,
+                of: repository.moved,
+                within: time
+            )
             guard branch.isSuccess else {
                 let reason = [head.error, branch.error].first { !$0.isEmpty }.map { ": \($0)" }
                 throw GitError(.unreadable, "Git cannot read the repository" + (reason ?? ""))

@@ -74,6 +74,7 @@ extension GitSnapshots {
         let listed = try await GitProgram.run(
             Self.listing,
             in: repository.root,
+            of: repository.moved,
             limit: Self.listLimit,
             within: limits.time
         )

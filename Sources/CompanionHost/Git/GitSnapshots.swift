@@ -79,7 +79,7 @@ struct GitSnapshots: Sendable {
     ///   - earlier: The tree that it is compared with. Files of that tree count even if git ignores them by now.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
     func take(_ repository: GitRepository, isKept: Bool, after earlier: GitTree? = nil) async throws -> GitSnapshot {
-        try await lock.runUnlessCancelled(repository.root) {
+        try await lock.runUnlessCancelled(repository.formerRoot ?? repository.root) {
             for _ in 0..<2 {
                 do {
                     return try await takeOnce(repository, isKept: isKept, after: earlier)
@@ -223,7 +223,7 @@ struct GitSnapshots: Sendable {
     }
 
     func home(of repository: GitRepository) -> String {
-        home(root: repository.root, format: repository.format)
+        home(root: repository.formerRoot ?? repository.root, format: repository.format)
     }
 
     private func home(root: String, format: String) -> String {

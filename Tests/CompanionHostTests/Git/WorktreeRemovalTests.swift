@@ -330,6 +330,76 @@ struct WorktreeRemovalTests {
         }
     }
 
+    /// The ways in which a removal goes on once the worktree was moved aside.
+    enum Continuation: Sendable, CaseIterable { case sameHost, nextHost }
+
+    @Test(
+        "A file that was saved just before a worktree was moved aside brings it back",
+        arguments: Continuation.allCases
+    )
+    func savedLate(continuation: Continuation) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: true)
+            try await table.begin(worktree)
+            #expect(try await session.sessions.setAside(worktree) == worktree.aside)
+            #expect(try await session.sessions.unsaved(record, at: worktree.aside).unsaved.isEmpty)
+            try write("mine", to: worktree.aside + "/new")
+            #expect(try await session.sessions.unsaved(record, at: worktree.aside).unsaved.files == 1)
+            switch continuation {
+            case .sameHost: #expect(try await session.remove(isForced: false).code == .sessionUnsaved)
+            case .nextHost: await session.sessions.finishInterrupted(within: .seconds(120))
+            }
+            #expect(try contents(of: session.directory + "/new") == "mine")
+            #expect(FileStatus.isNothing(worktree.aside))
+            #expect(try await table.unfinished().isEmpty)
+            #expect(try await session.place().unsaved?.files == 1)
+            try FileManager.default.removeItem(atPath: session.directory + "/new")
+            #expect(try await session.remove(isForced: false).status == 200)
+            #expect(FileStatus.isNothing(session.directory) && FileStatus.isNothing(session.entry))
+        }
+    }
+
+    @Test("Work in a worktree whose place was taken stays where it was moved to, and is not removed later")
+    func savedLateElsewhere() async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: true)
+            try await table.begin(worktree)
+            _ = try await session.sessions.setAside(worktree)
+            try write("mine", to: worktree.aside + "/new")
+            try FileManager.default.createDirectory(atPath: session.directory, withIntermediateDirectories: false)
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(try contents(of: worktree.aside + "/new") == "mine")
+            #expect(try await table.unfinished().map(\.aside) == [worktree.aside])
+            try FileManager.default.removeItem(atPath: session.directory)
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(try contents(of: session.directory + "/new") == "mine")
+            #expect(try await table.unfinished().isEmpty)
+        }
+    }
+
+    @Test(
+        "A removal that was cut off does not end where somebody has locked the worktree since",
+        arguments: [true, false]
+    )
+    func lockedLate(hasBegun: Bool) async throws {
+        try await withSession { session in
+            let table = session.sessions.table
+            let record = try #require(try await table.record(ofChat: session.chat))
+            let worktree = UnfinishedWorktree(record, isRemoval: true)
+            try await table.begin(worktree)
+            try await session.shell("git worktree lock .")
+            if hasBegun { _ = try await session.sessions.setAside(worktree) }
+            await session.sessions.finishInterrupted(within: .seconds(120))
+            #expect(FileManager.default.fileExists(atPath: session.directory + "/a"))
+            #expect(try await table.unfinished().isEmpty)
+            #expect(try await table.record(ofChat: session.chat) != nil)
+        }
+    }
+
     @Test("What a host has begun before goes on beside the first turns, and looks at what they have made")
     func besideTurns() async throws {
         try await withSession { session in
@@ -376,7 +446,8 @@ struct WorktreeRemovalTests {
         try await withSession { session in
             let table = session.sessions.table
             let record = try #require(try await table.record(ofChat: session.chat))
-            let worktree = UnfinishedWorktree(record, isRemoval: isRemoval, isForced: isForced)
+            var worktree = UnfinishedWorktree(record, isRemoval: isRemoval, isForced: isForced)
+            worktree.isSeen = isRemoval && !isForced
             try await table.begin(worktree)
             if !isRemoval { try await table.forget(chat: session.chat) }
             #expect(try await session.sessions.setAside(worktree) == worktree.aside)
@@ -473,7 +544,8 @@ struct WorktreeRemovalTests {
         try await withSession { session in
             let table = session.sessions.table
             let record = try #require(try await table.record(ofChat: session.chat))
-            let worktree = UnfinishedWorktree(record, isRemoval: true)
+            var worktree = UnfinishedWorktree(record, isRemoval: true)
+            worktree.isSeen = true
             try await table.begin(worktree)
             _ = try await session.sessions.setAside(worktree)
             let disk = worktree.aside + "/disk"

@@ -49,6 +49,10 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
     /// Whether it was looked at once more after it was moved, and had no work. Nothing of it is removed before that,
     /// except by force.
     var isSeen = false
+    /// The id of the device that has asked for a removal; nil for the owner.
+    var device: String?
+    /// The id of its command.
+    var command: String?
 
     init(_ session: GitSessionRecord, isRemoval: Bool, isForced: Bool = false) {
         (directory, self.isRemoval, self.session) = (session.directory, isRemoval, session)

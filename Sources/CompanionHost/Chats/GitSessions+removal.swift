@@ -56,9 +56,10 @@ extension GitSessions {
     /// - Parameters:
     ///   - isForced: Whether also with work that is lost by that, and within 5 s.
     ///   - device: The id of the device that asks; nil for the owner.
+    ///   - command: The id of its command. The result is stored in the transaction that removes the session: a
+    ///     repetition must not remove what has taken its place since.
     ///   - catalog: As in ``places(in:)``.
     ///   - isBusy: Whether the chat has a turn.
-    ///   - settle: Stores the result, in the same transaction that removes the session.
     ///   - forget: Lets the agent forget its session of the chat, before another one can begin.
     /// - Returns: The session that was removed, with a `problem` if a part of it stays.
     /// - Throws: ``HostError``: `request.not_found`, `request.invalid` for a session without a working tree of its own,
@@ -67,9 +68,9 @@ extension GitSessions {
         chat: String,
         isForced: Bool,
         by device: String?,
+        command: String?,
         in catalog: ProjectCatalog?,
         isBusy: (String) -> Bool,
-        settle: @escaping @Sendable (AgentPlace, Database) throws -> Void,
         forget: (String) -> Void
     ) async throws -> AgentPlace {
         let busy = HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
@@ -90,6 +91,8 @@ extension GitSessions {
             if !isForced { try Self.refuseLoss(place, of: session) }
             var worktree = UnfinishedWorktree(session, isRemoval: true, isForced: isForced)
             worktree.tip = tip
+            worktree.device = device
+            worktree.command = command
             // An earlier removal may not have come to its end.
             if let earlier = try await table.unfinished(at: session.directory) {
                 worktree.aside = earlier.aside
@@ -125,16 +128,35 @@ extension GitSessions {
                 throw HostError(.changesUnavailable, text)
             }
             place.problem = removal.problem
-            let detail: JSONValue = [
-                "chat": .string(chat), "branch": .string(branch), "forced": .bool(isForced),
-            ]
-            try await table.forget(chat: chat, audit: (device, detail, clock.now())) { [place] database in
-                if removal.isComplete { try UnfinishedWorktree.deleteOne(database, key: session.directory) }
-                try settle(place, database)
-            }
+            try await forgetSession(of: worktree, place, isGone: removal.isComplete, audit: [:])
             forget(chat)
             if !removal.isComplete { removeTheRest(of: worktree) }
             return place
+        }
+    }
+
+    /// Removes the session of a worktree, writes into the audit who has asked for it, and stores the result of the
+    /// device's command.
+    ///
+    /// - Parameters:
+    ///   - place: The command's result.
+    ///   - isGone: Whether nothing is left to do with the worktree.
+    ///   - detail: More that the audit notes.
+    private func forgetSession(
+        of worktree: UnfinishedWorktree,
+        _ place: AgentPlace,
+        isGone: Bool,
+        audit detail: [String: JSONValue]
+    ) async throws {
+        let known: [String: JSONValue] = [
+            "chat": .string(place.id), "branch": .string(place.branch ?? ""), "forced": .bool(worktree.isForced),
+        ]
+        let audit = (worktree.device, JSONValue.object(known.merging(detail) { $1 }), clock.now())
+        try await table.forget(chat: place.id, audit: audit) { database in
+            if isGone { try UnfinishedWorktree.deleteOne(database, key: worktree.directory) }
+            guard let command = worktree.command else { return }
+            let result = try CanonicalJSON(encoding: AgentPlaceResponse(session: place))
+            try SeenCommands.update(command, result: result, in: database)
         }
     }
 
@@ -396,8 +418,8 @@ extension GitSessions {
         guard try await BlockingCall.run({ [session] in Self.isThere(session.repository) }) else {
             throw GitError(.unreadable, "\(session.repository) is not there, or is no git repository")
         }
-        let record = try await table.record(ofChat: session.chat)
-        let isListed = record?.directory.isSame(as: session.directory) == true
+        let known = try await table.session(ofChat: session.chat)
+        let isListed = known?.record.directory.isSame(as: session.directory) == true
         var aside: String? = worktree.aside
         var mayHaveWork = false
         if try worktree.hasBegun {
@@ -405,7 +427,7 @@ extension GitSessions {
         } else if !worktree.isRemoval {
             try await Self.waitForGit(making: session)
             if await isUsed(session) {
-                guard record == nil else { throw GitError(.changing, "There is new work in it") }
+                guard known == nil else { throw GitError(.changing, "There is new work in it") }
                 session.problem = "The host ended while the session began"
                 return try await table.keep(session)
             }
@@ -438,11 +460,12 @@ extension GitSessions {
         let removal = try await removeFromDisk(session, within: limits, branch: ending, aside: aside, isNew: isNew)
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if let problem = removal.problem { logger.notice("worktree removed", metadata: ["problem": "\(problem)"]) }
-        if worktree.isRemoval, isListed {
-            try await table.forget(chat: session.chat)
-            forget(session.chat)
-        }
-        try await table.finish(session.directory)
+        guard worktree.isRemoval, isListed, let known else { return try await table.finish(session.directory) }
+        var place = AgentPlace(known.record, title: known.title)
+        if worktree.isSeen { place.unsaved = AgentPlace.Unsaved(files: 0, commits: 0) }
+        place.problem = removal.problem
+        try await forgetSession(of: worktree, place, isGone: true, audit: ["endedAtStart": true])
+        forget(session.chat)
     }
 
     /// Whether the directory that all working trees of a repository share can be opened. Blocks.

@@ -214,7 +214,7 @@ extension GitSessions {
 }
 
 extension AgentPlace {
-    fileprivate init(_ record: GitSessionRecord, title: String) {
+    init(_ record: GitSessionRecord, title: String) {
         self.init(
             id: record.chat,
             title: title,

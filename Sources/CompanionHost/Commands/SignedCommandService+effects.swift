@@ -145,10 +145,12 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .sessionCreate) {
-            // A repetition must not remove what has taken its place since.
-            let place = try await places.remove(chat: chatID, isForced: isForced, by: command.deviceId) {
-                try Self.update(command, result: CanonicalJSON(encoding: AgentPlaceResponse(session: $0)), in: $1)
-            }
+            let place = try await places.remove(
+                chat: chatID,
+                isForced: isForced,
+                by: command.deviceId,
+                command: command.commandId
+            )
             return try CanonicalJSON(encoding: AgentPlaceResponse(session: place))
         }
     }

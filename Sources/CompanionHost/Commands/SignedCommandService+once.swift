@@ -49,14 +49,6 @@ extension SignedCommandService {
         ])
     }
 
-    /// Stores the result of a command that was noted before, within a transaction.
-    static func update(_ command: SignedCommand, result: CanonicalJSON, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE seenCommand SET result = ? WHERE commandId = ?",
-            arguments: [Data(result.bytes), command.commandId]
-        )
-    }
-
     /// Executes a command in one transaction, or gives its stored result.
     ///
     /// - Parameters:
@@ -112,7 +104,7 @@ extension SignedCommandService {
             try await forget(command)
             throw refusal
         }
-        try await database.write { try Self.update(command, result: result, in: $0) }
+        try await database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 

@@ -195,7 +195,8 @@ extension HostDatabase {
         ) WITHOUT ROWID;
         -- Working trees that are being made or removed. `session`: JSON. `aside`: the path under which `directory` is
         -- removed; once it exists, the removal has begun. `isForced`: 1 for a removal whatever is lost. `tip`: the
-        -- branch's commit that was looked at. `isSeen`: 1 once `aside` was looked at and had no work.
+        -- branch's commit that was looked at. `isSeen`: 1 once `aside` was looked at and had no work. `device`, `command`:
+        -- the ids of the device that has asked for a removal, and of its command.
         CREATE TABLE unfinishedWorktree (
             directory TEXT PRIMARY KEY NOT NULL,
             isRemoval INTEGER NOT NULL,
@@ -203,7 +204,9 @@ extension HostDatabase {
             aside TEXT NOT NULL,
             isForced INTEGER NOT NULL DEFAULT 0,
             tip TEXT,
-            isSeen INTEGER NOT NULL DEFAULT 0
+            isSeen INTEGER NOT NULL DEFAULT 0,
+            device TEXT,
+            command TEXT
         ) WITHOUT ROWID;
         """
 }

@@ -1,5 +1,4 @@
 import CompanionWire
-import GRDB
 
 /// Answers devices and the owner about the working trees of agents and their changes.
 struct AgentPlaces: Sendable {
@@ -44,21 +43,21 @@ struct AgentPlaces: Sendable {
 
     /// - Parameters:
     ///   - device: The id of the device that asks; nil for the owner.
-    ///   - settle: Stores the result, in the same transaction that removes the session.
-    /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:settle:forget:)``.
+    ///   - command: The id of its command.
+    /// - Throws: As ``GitSessions/remove(chat:isForced:by:command:in:isBusy:forget:)``.
     func remove(
         chat: String,
         isForced: Bool,
         by device: String?,
-        settle: @escaping @Sendable (AgentPlace, Database) throws -> Void = { _, _ in }
+        command: String? = nil
     ) async throws -> AgentPlace {
         try await sessions.remove(
             chat: chat,
             isForced: isForced,
             by: device,
+            command: command,
             in: device == nil ? nil : store.catalog,
             isBusy: turns.isBusy,
-            settle: settle,
             forget: { turns.agent.forget(chat: $0) }
         )
     }

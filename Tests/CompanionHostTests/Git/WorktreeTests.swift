@@ -186,6 +186,52 @@ struct WorktreeTests {
         }
     }
 
+    @Test(
+        "A removal that the next host ends is in the audit with who has asked for it, and its command has its answer",
+        arguments: [false, true]
+    )
+    func endedLater(isForced: Bool) async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
+                let (chat, _) = try await begin(device, "true")
+                let branch = try #require(try await place(device, chat).branch)
+                let health = try await device.get("/health").decoded(CompanionHealthResponse.self)
+                let command = try SignedCommand.make(
+                    payload: .sessionRemove(chatID: chat, isForced: isForced),
+                    audience: #require(health.hostId),
+                    key: device.keys,
+                    now: health.serverTime ?? Date()
+                )
+                // As if the host ended when the files were gone: the session stays.
+                let administration = host.server.administration
+                let database = administration.audit.database
+                try await database.write { database in
+                    try database.execute(
+                        sql: """
+                            CREATE TRIGGER cut BEFORE DELETE ON gitSession BEGIN SELECT RAISE(ABORT, 'cut off'); END
+                            """
+                    )
+                }
+                #expect(try await device.send("POST", "/companion/command", body: command.body).status == 503)
+                try await database.write { try $0.execute(sql: "DROP TRIGGER cut") }
+                #expect(try await place(device, chat).branch == branch)
+                await administration.places.finishInterrupted(within: .seconds(120))
+                let row = try #require(await administration.answer(AdminRequest(.audit)).audit?.last)
+                #expect(row.kind == "session.removed" && row.device == device.id)
+                #expect(
+                    row.detail == [
+                        "chat": .string(chat), "branch": .string(branch), "forced": .bool(isForced),
+                        "endedAtStart": true,
+                    ]
+                )
+                let answer = try await device.send("POST", "/companion/command", body: command.body)
+                    .decoded(CommandResponse.self)
+                #expect(answer.replayed && answer.result["session"]?["branch"]?.string == branch)
+                #expect(try await device.get("/companion/sessions/\(chat)").status == 404)
+            }
+        }
+    }
+
     @Test("Who may not begin sessions removes none")
     func permission() async throws {
         try await TestRepository.with { repository in

@@ -8,7 +8,7 @@ import PairingAgent
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {
     let session: HostSession
-    /// Where the answers are shown.
+    /// The output that shows the answers.
     let output: Output
     /// Empty until the chat is created.
     private(set) var chatID: String

@@ -34,7 +34,7 @@ struct ChatLoop {
         var isUncertain: Bool
     }
 
-    /// Where answers and messages go.
+    /// The output for answers and messages.
     var output: Output { conversation.output }
 
     /// How an operation ended that Ctrl-C can stop.

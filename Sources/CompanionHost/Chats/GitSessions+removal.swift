@@ -1,29 +1,7 @@
 import CompanionWire
 import GRDB
-import Glibc
 import LocalState
 import Logging
-import Subprocess
-
-/// How long the parts of a removal may take.
-struct RemovalLimits: Sendable {
-    /// For the search for work that would be lost; nil for no limit.
-    var look: Duration?
-    var files: Duration
-    /// For each run of git.
-    var branch: Duration
-    /// Whether to go on after an entry that cannot be removed.
-    var isForced = false
-
-    static let usual = RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time)
-    /// By force: 5 s together, whatever git does.
-    static let forced = RemovalLimits(
-        look: .milliseconds(1500),
-        files: .seconds(1),
-        branch: .seconds(1),
-        isForced: true
-    )
-}
 
 /// When the branch of a working tree goes with it.
 enum BranchEnding: Sendable, Hashable {
@@ -102,10 +80,10 @@ extension GitSessions {
             try await table.begin(worktree)
             let removal: Removal
             do {
-                let aside = try await setAside(worktree)
+                let aside = try await worktree.setAside()
                 if let aside, !isForced, !worktree.isSeen {
                     // Somebody may have saved a file before it was moved.
-                    let again = try await look(at: known, of: session, at: aside)
+                    let again = try await look(at: known, of: session, movedTo: aside)
                     try Self.refuseLoss(again.place, of: session)
                     place = again.place
                     worktree.tip = again.tip
@@ -119,7 +97,7 @@ extension GitSessions {
                 removal = removed
             } catch {
                 // Else the next host goes on with it.
-                if await Self.putBack(worktree) {
+                if await worktree.putBack() {
                     try await table.finish(session.directory)
                 } else if let refusal = error as? HostError {
                     throw HostError(refusal.code, refusal.text + ". It is in \(worktree.aside) now")
@@ -192,7 +170,7 @@ extension GitSessions {
     ///
     /// - Parameters:
     ///   - ending: When its branch goes, too.
-    ///   - aside: The path that the directory was moved to (``setAside(_:)``). Default: nil, it is at its place.
+    ///   - aside: The path that the directory was moved to (``UnfinishedWorktree/setAside()``). Default: nil, it is at its place.
     ///   - isNew: Whether no agent has worked in it: then only files that the host has made are removed.
     /// - Throws: ``GitError`` if something cannot be removed.
     func removeFromDisk(
@@ -206,7 +184,7 @@ extension GitSessions {
         let outcome = try await Task {
             try await abandoning(after: limits.files + .milliseconds(300)) {
                 try await BlockingCall.run {
-                    try Self.removeFiles(of: session, aside: aside, within: limits, isNew: isNew)
+                    try session.removeFiles(aside: aside, within: limits, isNew: isNew)
                 }
             }
         }.value
@@ -233,79 +211,6 @@ extension GitSessions {
     private func markSeen(_ worktree: inout UnfinishedWorktree) async throws {
         worktree.isSeen = true
         try await table.begin(worktree)
-    }
-
-    /// Moves the directory of a worktree aside, to the path at which it is removed. From then on nobody finds it to
-    /// work in it, and the next host knows that its removal has begun.
-    ///
-    /// - Returns: The path that it has now; nil where it is at its place: it is new and not the host's, or, by force,
-    ///   it cannot be moved.
-    /// - Throws: ``GitError`` if it cannot be moved.
-    func setAside(_ worktree: UnfinishedWorktree) async throws -> String? {
-        try await BlockingCall.run { try Self.moveAside(worktree) }
-    }
-
-    private static func moveAside(_ worktree: UnfinishedWorktree) throws -> String? {
-        do {
-            if try worktree.hasBegun { return worktree.aside }
-            guard worktree.isRemoval || isHosts(worktree.session) else { return nil }
-            try TreeRemoval.rename(worktree.directory, to: worktree.aside)
-            return worktree.aside
-        } catch {
-            if worktree.isForced { return nil }
-            throw (error as? TreeRemoval.Failure).map { GitError(.unreadable, $0.message) } ?? error
-        }
-    }
-
-    /// Moves the directory of a worktree back to its place, where it can be seen and removed by force.
-    ///
-    /// - Returns: Whether nothing is left aside.
-    private static func putBack(_ worktree: UnfinishedWorktree) async -> Bool {
-        let isBack = try? await BlockingCall.run {
-            if try worktree.hasBegun, FileStatus(worktree.directory, followingLinks: false) == nil {
-                try TreeRemoval.rename(worktree.aside, to: worktree.directory)
-            }
-            return try !worktree.hasBegun
-        }
-        return isBack ?? false
-    }
-
-    /// Whether a directory is the one that the host has made: somebody else's may have been made at the same moment.
-    /// Blocks.
-    private static func isHosts(_ session: GitSessionRecord) -> Bool {
-        guard let entry = WorktreeEntry(of: session) else { return false }
-        return entry.directory?.isSame(as: session.directory) == true || entry.isUsed(by: session.directory)
-    }
-
-    /// Blocks.
-    private static func removeFiles(
-        of session: GitSessionRecord,
-        aside: String?,
-        within limits: RemovalLimits,
-        isNew: Bool
-    ) throws -> TreeRemoval.Outcome {
-        let deadline = ContinuousClock.now + limits.files
-        let entry = WorktreeEntry(of: session)
-        let isOurs = !isNew || aside != nil || isHosts(session)
-        let path = aside ?? session.directory
-        do {
-            // Somebody else's directory is not empty.
-            if !isOurs { rmdir(path) }
-            let outcome =
-                !isOurs ? .removed : try TreeRemoval.remove(path, until: deadline, isForced: limits.isForced)
-            // Git notes in an entry where the working tree was found last.
-            guard let entry, entry.directory?.isSame(as: path) == true || !entry.isMoved(from: session.directory) else {
-                return outcome
-            }
-            // The entry tells the next host that the directory is the host's.
-            if isNew, outcome == .unfinished { return outcome }
-            let ofEntry = try TreeRemoval.remove(entry.path, until: deadline, isForced: limits.isForced)
-            return ofEntry == .removed || ofEntry == .misled || outcome == .unfinished ? outcome : ofEntry
-        } catch {
-            // It is put back.
-            let rest = aside.flatMap { error.message.dropping(prefix: $0) }
-            throw GitError(.unreadable, rest.map { session.directory + String($0) } ?? error.message)
-        }
     }
 
     /// Deletes the branch of a session, unless a working tree has it checked out.
@@ -415,7 +320,7 @@ extension GitSessions {
     ) async throws {
         var (worktree, session) = (worktree, worktree.session)
         // Where its disk is not mounted, all of it seems to be gone.
-        guard try await BlockingCall.run({ [session] in Self.isThere(session.repository) }) else {
+        guard try await BlockingCall.run({ [session] in WorktreeEntry.isRepositoryThere(session.repository) }) else {
             throw GitError(.unreadable, "\(session.repository) is not there, or is no git repository")
         }
         let known = try await table.session(ofChat: session.chat)
@@ -425,13 +330,13 @@ extension GitSessions {
         if try worktree.hasBegun {
             mayHaveWork = worktree.isRemoval && !worktree.isForced && !worktree.isSeen
         } else if !worktree.isRemoval {
-            try await Self.waitForGit(making: session)
+            try await session.waitForGit()
             if await isUsed(session) {
                 guard known == nil else { throw GitError(.changing, "There is new work in it") }
                 session.problem = "The host ended while the session began"
                 return try await table.keep(session)
             }
-            aside = try await setAside(worktree)
+            aside = try await worktree.setAside()
         } else if isListed {
             guard !isBusy(session.chat) else { throw GitError(.changing, "The agent works in it") }
             if FileStatus(session.directory, followingLinks: false) != nil {
@@ -441,11 +346,11 @@ extension GitSessions {
                 }
                 mayHaveWork = true
             }
-            aside = try await setAside(worktree)
+            aside = try await worktree.setAside()
         }
         if mayHaveWork, let path = aside {
-            guard let found = await lookAgain(at: session, aside: path, isForced: worktree.isForced) else {
-                guard await Self.putBack(worktree) else { throw GitError(.changing, "There is work in \(path)") }
+            guard let found = await lookAgain(at: session, movedTo: path, isForced: worktree.isForced) else {
+                guard await worktree.putBack() else { throw GitError(.changing, "There is work in \(path)") }
                 return try await table.finish(session.directory)
             }
             worktree.tip = found.tip
@@ -468,25 +373,16 @@ extension GitSessions {
         forget(session.chat)
     }
 
-    /// Whether the directory that all working trees of a repository share can be opened. Blocks.
-    private static func isThere(_ repository: String) -> Bool {
-        guard let common = WorktreeEntry.common(of: repository) else { return false }
-        let directory = Glibc.open(common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { return false }
-        close(directory)
-        return true
-    }
-
     /// Looks at a working tree whose removal an earlier host has begun.
     ///
     /// - Returns: nil if it stays: with work, where git cannot tell, or, unless by force, if somebody has locked it.
     private func lookAgain(
         at session: GitSessionRecord,
-        aside: String? = nil,
+        movedTo aside: String? = nil,
         isForced: Bool
     ) async -> WorktreeLook? {
         guard isForced || WorktreeEntry(of: session)?.isLocked != true,
-            let found = try? await unsaved(session, at: aside), found.unsaved.isEmpty
+            let found = try? await unsaved(session, movedTo: aside), found.unsaved.isEmpty
         else { return nil }
         return found
     }
@@ -495,37 +391,5 @@ extension GitSessions {
     private func isUsed(_ session: GitSessionRecord) async -> Bool {
         guard WorktreeEntry(of: session)?.hasIndex == true else { return false }
         return (try? await unsaved(session))?.unsaved.isEmpty != true
-    }
-
-    /// Waits until the git of a host that has been killed has made a working tree, or has failed to.
-    ///
-    /// - Throws: ``GitError`` if it takes too long.
-    private static func waitForGit(making session: GitSessionRecord) async throws {
-        let words = [session.directory, session.worktreeBranch ?? ""].map { Array($0.utf8) }
-        let deadline = ContinuousClock.now + GitRepository.time
-        while ContinuousClock.now < deadline {
-            let isAtWork = try await BlockingCall.run {
-                ProcessTable.now().entries.contains { process in
-                    let arguments = ProcessTable.arguments(of: process.id)
-                    return words.contains(where: arguments.contains)
-                }
-            }
-            guard isAtWork else { return }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        throw GitError(.changing, "Git is still making it")
-    }
-}
-
-extension WorktreeEntry {
-    /// The one of a session's working tree; nil where there is none. Blocks.
-    init?(of session: GitSessionRecord) {
-        if let path = session.entry, FileStatus(path, followingLinks: false) != nil {
-            self.init(path: path)
-            return
-        }
-        // The repository's `.git` is elsewhere now.
-        guard let common = Self.common(of: session.repository) else { return nil }
-        self.init(of: session.directory, in: common)
     }
 }

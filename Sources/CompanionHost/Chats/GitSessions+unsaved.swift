@@ -17,7 +17,7 @@ extension GitSessions {
     ///
     /// - Parameter aside: The path that the working tree was moved to. Default: nil, it is at its place.
     /// - Throws: ``GitError`` where git cannot tell, as with a directory that it cannot open.
-    func unsaved(_ session: GitSessionRecord, at aside: String? = nil) async throws -> WorktreeLook {
+    func unsaved(_ session: GitSessionRecord, movedTo aside: String? = nil) async throws -> WorktreeLook {
         let directory = aside ?? session.directory
         let isThere = FileStatus(directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {

@@ -108,7 +108,7 @@ extension GitSessions {
                 guard let worktree = try await table.unfinished(at: path) else { return }
                 let session = worktree.session
                 let ending = BranchEnding(ofNew: session)
-                let aside = try await setAside(worktree)
+                let aside = try await worktree.setAside()
                 let removal = try await removeFromDisk(
                     session,
                     within: .usual,
@@ -183,13 +183,13 @@ extension GitSessions {
     /// Finds the work that would be lost with a working tree.
     ///
     /// - Parameters:
-    ///   - aside: As in ``unsaved(_:at:)``.
+    ///   - aside: As in ``unsaved(_:movedTo:)``.
     ///   - limit: How long that may take. Default: as long as git does.
     /// - Returns: The place with its unsaved work, and the commit that its branch was at; nil if that is not known.
     func look(
         at place: AgentPlace,
         of session: GitSessionRecord,
-        at aside: String? = nil,
+        movedTo aside: String? = nil,
         within limit: Duration? = nil
     ) async throws -> (place: AgentPlace, tip: String?) {
         guard place.isWorktree else { return (place, nil) }
@@ -197,7 +197,7 @@ extension GitSessions {
         var tip: String?
         do {
             let look = { @Sendable [self] in
-                try await asking.runUnlessCancelled(session.directory) { try await unsaved(session, at: aside) }
+                try await asking.runUnlessCancelled(session.directory) { try await unsaved(session, movedTo: aside) }
             }
             let found: WorktreeLook? =
                 if let limit { try await abandoning(after: limit, look) } else { try await look() }

@@ -271,7 +271,7 @@ struct WorktreeRemovalTests {
             var worktree = UnfinishedWorktree(record, isRemoval: true, isForced: true)
             if isKnown { worktree.tip = try await session.sessions.unsaved(record).tip }
             try await table.begin(worktree)
-            _ = try await session.sessions.setAside(worktree)
+            _ = try await worktree.setAside()
             try await session.repository.shell(
                 "git update-ref refs/heads/\(branch) $(git commit-tree -m late -p HEAD 'HEAD^{tree}')"
             )
@@ -343,10 +343,10 @@ struct WorktreeRemovalTests {
             let record = try #require(try await table.record(ofChat: session.chat))
             let worktree = UnfinishedWorktree(record, isRemoval: true)
             try await table.begin(worktree)
-            #expect(try await session.sessions.setAside(worktree) == worktree.aside)
-            #expect(try await session.sessions.unsaved(record, at: worktree.aside).unsaved.isEmpty)
+            #expect(try await worktree.setAside() == worktree.aside)
+            #expect(try await session.sessions.unsaved(record, movedTo: worktree.aside).unsaved.isEmpty)
             try write("mine", to: worktree.aside + "/new")
-            #expect(try await session.sessions.unsaved(record, at: worktree.aside).unsaved.files == 1)
+            #expect(try await session.sessions.unsaved(record, movedTo: worktree.aside).unsaved.files == 1)
             switch continuation {
             case .sameHost: #expect(try await session.remove(isForced: false).code == .sessionUnsaved)
             case .nextHost: await session.sessions.finishInterrupted(within: .seconds(120))
@@ -368,7 +368,7 @@ struct WorktreeRemovalTests {
             let record = try #require(try await table.record(ofChat: session.chat))
             let worktree = UnfinishedWorktree(record, isRemoval: true)
             try await table.begin(worktree)
-            _ = try await session.sessions.setAside(worktree)
+            _ = try await worktree.setAside()
             try write("mine", to: worktree.aside + "/new")
             try FileManager.default.createDirectory(atPath: session.directory, withIntermediateDirectories: false)
             await session.sessions.finishInterrupted(within: .seconds(120))
@@ -392,7 +392,7 @@ struct WorktreeRemovalTests {
             let worktree = UnfinishedWorktree(record, isRemoval: true)
             try await table.begin(worktree)
             try await session.shell("git worktree lock .")
-            if hasBegun { _ = try await session.sessions.setAside(worktree) }
+            if hasBegun { _ = try await worktree.setAside() }
             await session.sessions.finishInterrupted(within: .seconds(120))
             #expect(FileManager.default.fileExists(atPath: session.directory + "/a"))
             #expect(try await table.unfinished().isEmpty)
@@ -450,7 +450,7 @@ struct WorktreeRemovalTests {
             worktree.isSeen = isRemoval && !isForced
             try await table.begin(worktree)
             if !isRemoval { try await table.forget(chat: session.chat) }
-            #expect(try await session.sessions.setAside(worktree) == worktree.aside)
+            #expect(try await worktree.setAside() == worktree.aside)
             #expect(FileStatus.isNothing(session.directory))
             try FileManager.default.removeItem(atPath: worktree.aside + "/a")
             // Somebody may have made a directory of that name since.
@@ -471,7 +471,7 @@ struct WorktreeRemovalTests {
             let record = try #require(try await table.record(ofChat: session.chat))
             let worktree = UnfinishedWorktree(record, isRemoval: isRemoval, isForced: true)
             try await table.begin(worktree)
-            if hasBegun { _ = try await session.sessions.setAside(worktree) }
+            if hasBegun { _ = try await worktree.setAside() }
             if !isRemoval { try await table.forget(chat: session.chat) }
             let (root, away) = (session.repository.root, session.repository.root + "-away")
             // As without the mount: the directories above are there, with nothing in them.
@@ -547,7 +547,7 @@ struct WorktreeRemovalTests {
             var worktree = UnfinishedWorktree(record, isRemoval: true)
             worktree.isSeen = true
             try await table.begin(worktree)
-            _ = try await session.sessions.setAside(worktree)
+            _ = try await worktree.setAside()
             let disk = worktree.aside + "/disk"
             try await session.repository.shell("mkdir '\(disk)'; mount -t tmpfs none '\(disk)'; touch '\(disk)/f'")
             defer { umount2(disk, Int32(MNT_DETACH)) }

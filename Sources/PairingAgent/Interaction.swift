@@ -30,7 +30,7 @@ package protocol Interaction: Sendable {
     /// - Parameter question: Sanitised by the caller.
     /// - Returns: nil if there is no answer.
     func secret(_ question: String) async throws -> String?
-    /// Shows what an agent asks, and lets the user answer. Default: as ``choose(_:from:)``.
+    /// Shows what an agent asks, and lets the user answer.
     ///
     /// - Parameters:
     ///   - mayDecide: Whether this device may answer.
@@ -65,12 +65,6 @@ extension Interaction {
     package func say(_ message: String) { say(message, once: false) }
 
     package func warn(_ error: any Error) { warn(error, once: false) }
-
-    package func answer(_ approval: Approval, mayDecide: Bool, mayAlways: Bool) async throws -> ApprovalAnswer? {
-        let options = (approval.options ?? []).filter { mayAlways || !$0.kind.mayLast }
-        guard mayDecide, let index = try await choose(approval.title, from: options.map(\.label)) else { return nil }
-        return .option(options[index].id)
-    }
 
     package func working<R: Sendable>(
         on what: String,
@@ -111,6 +105,8 @@ package struct MutedInteraction: Interaction {
     package func choose(_ question: String, from choices: [String]) async throws -> Int? { nil }
 
     package func secret(_ question: String) async throws -> String? { nil }
+
+    package func answer(_ approval: Approval, mayDecide: Bool, mayAlways: Bool) async throws -> ApprovalAnswer? { nil }
 
     package func working<R: Sendable>(
         on what: String,

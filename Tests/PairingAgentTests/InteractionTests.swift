@@ -29,6 +29,10 @@ private final class ScriptedInteraction: Interaction {
 
     func secret(_ question: String) async throws -> String? { next(question) }
 
+    func answer(_ approval: Approval, mayDecide: Bool, mayAlways: Bool) async throws -> ApprovalAnswer? {
+        next(approval.title).map { .option($0) }
+    }
+
     private func show(_ text: String) { shown.withLockedValue { $0.append(text) } }
 
     private func next(_ question: String) -> String? {
@@ -68,18 +72,6 @@ private final class ScriptedInteraction: Interaction {
         #expect(try await muted.answer(Self.approval, mayDecide: true, mayAlways: true) == nil)
         let shown = user.shown.withLockedValue(\.self)
         #expect(shown.count == 2 && shown[0] == "It moved.", "\(shown)")
-    }
-
-    @Test("Without a way of its own, an interaction offers the answers that this device may give")
-    func answers() async throws {
-        let once = ScriptedInteraction(typing: ["Yes (allow once)"])
-        #expect(try await once.answer(Self.approval, mayDecide: true, mayAlways: false) == .option("y"))
-        let always = ScriptedInteraction(typing: ["Always (allow always)"])
-        #expect(try await always.answer(Self.approval, mayDecide: true, mayAlways: false) == nil)
-        let nobody = ScriptedInteraction(typing: ["Yes (allow once)"])
-        #expect(try await nobody.answer(Self.approval, mayDecide: false, mayAlways: true) == nil)
-        let isAsked = nobody.shown.withLockedValue { !$0.isEmpty }
-        #expect(!isAsked)
     }
 
     private static let approval = Approval(

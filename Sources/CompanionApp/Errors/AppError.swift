@@ -3,7 +3,7 @@
 /// Modules below have errors of their own. The command line converts them all to this one before it reports them.
 package struct AppError: Error, Sendable {
     package var kind: Kind
-    /// A stable dotted word for scripts, such as `pairing.wrong_code`. Always a literal.
+    /// A stable dotted word for scripts, such as `pairing.wrong_code`.
     package var code: String
     /// The message for users: what happened, and why. May contain text from a peer; it is sanitised before it is shown.
     package var message: String
@@ -11,23 +11,19 @@ package struct AppError: Error, Sendable {
     package var details: [String]
     /// The next command to run, or what else to do.
     package var next: String?
-    /// The error of another module that this one reports.
-    package let underlying: (any Error)?
 
     package init(
         _ kind: Kind,
         _ code: String,
         _ message: String,
         details: [String] = [],
-        next: String? = nil,
-        underlying: (any Error)? = nil
+        next: String? = nil
     ) {
         self.kind = kind
         self.code = code
         self.message = message
         self.details = details
         self.next = next
-        self.underlying = underlying
     }
 
     /// The kinds of errors that callers distinguish. The command line has an exit code for each. Of several failures,

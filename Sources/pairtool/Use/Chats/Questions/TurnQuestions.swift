@@ -111,6 +111,7 @@ final class TurnQuestions: Sendable {
             // Ctrl-C is about the turn, not about the question.
         }
     }
+
     /// Asks the user, and sends the answer.
     ///
     /// - Throws: `CancellationError` when the user interrupts; `CompanionClientError`.

@@ -173,7 +173,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
-        let places = AgentPlaces(sessions: sessionsInGit, store: store, turns: turns)
+        let worktrees = Worktrees(sessions: sessionsInGit, store: store, turns: turns)
         let refusals = AgentRefusals(database: database, clock: clock, events: sink, logger: logger)
         administration = HostAdministration(
             identity: identity,
@@ -185,7 +185,7 @@ package final class CompanionBridgeServer: Service {
             rules: rules,
             models: agent.models,
             trouble: { agent.trouble },
-            places: places,
+            worktrees: worktrees,
             refusals: refusals,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
@@ -215,7 +215,7 @@ package final class CompanionBridgeServer: Service {
                 store: store,
                 makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
-                places: places,
+                worktrees: worktrees,
                 quotas: quotas,
                 questions: questions,
                 agent: agent,
@@ -227,7 +227,7 @@ package final class CompanionBridgeServer: Service {
             devices: devices,
             store: store,
             turns: turns,
-            places: places,
+            worktrees: worktrees,
             quotas: quotas,
             questions: questions,
             agent: agent,
@@ -292,7 +292,7 @@ package final class CompanionBridgeServer: Service {
             sink.finish()
         }
         // Before a turn can begin another worktree.
-        await administration.places.finishInterrupted(within: .seconds(10))
+        await administration.worktrees.finishInterrupted(within: .seconds(10))
         // After that, which waits for the git of a host that was killed. What is in use is kept.
         await GitViewDirectory.removeLeft(in: GitViewDirectory.parent, within: .seconds(5))
         let listener = HostListener(

@@ -9,13 +9,13 @@ import Testing
 /// Questions of the agent: stored, answered once, and answered with no in the end.
 @Suite("Questions of an agent", .timeLimit(.minutes(5)))
 struct AgentQuestionTests {
-    private static let asked = AgentQuestion(
+    private static let asked = ProposedTool(
         call: ToolReport(id: "t", title: "Run it", kind: "execute"),
         arguments: "rm -r build\n",
         options: [
-            AgentOption(id: "y", name: "Yes", kind: .allowOnce),
-            AgentOption(id: "Y", name: "Always", kind: .allowAlways),
-            AgentOption(id: "n", name: "No", kind: .rejectOnce),
+            ApprovalOption(id: "y", name: "Yes", kind: .allowOnce),
+            ApprovalOption(id: "Y", name: "Always", kind: .allowAlways),
+            ApprovalOption(id: "n", name: "No", kind: .rejectOnce),
         ]
     )
     private static let turn = AgentTurn(id: "turn", chatID: "chat", prompt: "go", directory: "/p")
@@ -43,7 +43,7 @@ struct AgentQuestionTests {
             )
         }
 
-        func ask(_ asked: AgentQuestion = AgentQuestionTests.asked) async -> ApprovalAnswer {
+        func ask(_ asked: ProposedTool = AgentQuestionTests.asked) async -> ApprovalAnswer {
             await questions.ask(asked, turn: AgentQuestionTests.turn) { event in
                 told.withLockedValue { $0.append(event) }
             }
@@ -61,7 +61,7 @@ struct AgentQuestionTests {
     /// Runs a body while a question waits for its answer.
     private func withQuestion(
         timeout: Duration = .seconds(1800),
-        options: [AgentOption]? = nil,
+        options: [ApprovalOption]? = nil,
         _ body: (QuestionsUnderTest, _ id: String, _ decision: Task<ApprovalAnswer, Never>) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -150,9 +150,9 @@ struct AgentQuestionTests {
         }
     }
 
-    private static let yes = AgentOption(id: "y", name: "Yes", kind: .allowOnce)
-    private static let no = AgentOption(id: "n", name: "No", kind: .rejectOnce)
-    private static let never = AgentOption(id: "N", name: "Never", kind: .rejectAlways)
+    private static let yes = ApprovalOption(id: "y", name: "Yes", kind: .allowOnce)
+    private static let no = ApprovalOption(id: "n", name: "No", kind: .rejectOnce)
+    private static let never = ApprovalOption(id: "N", name: "Never", kind: .rejectAlways)
 
     @Test(
         "A question can be rejected whatever the agent offers",
@@ -162,7 +162,7 @@ struct AgentQuestionTests {
             ([yes], false, .cancelled),
         ]
     )
-    func rejection(options: [AgentOption], isOwner: Bool, expected: ApprovalAnswer) async throws {
+    func rejection(options: [ApprovalOption], isOwner: Bool, expected: ApprovalAnswer) async throws {
         try await withQuestion(options: options) { tested, id, decision in
             let decider = isOwner ? QuestionDecider.owner : QuestionDecider(Self.laptop)
             let decided = try await tested.questions.decide(id, .reject(always: false, reason: nil), by: decider)
@@ -186,10 +186,10 @@ struct AgentQuestionTests {
     )
     func named(word: String, outcome: String) async throws {
         let options = [
-            Self.yes, AgentOption(id: "z", name: "Yes, in docs", kind: .allowOnce),
-            AgentOption(id: "s", name: "Sometimes", kind: .other), Self.no,
-            AgentOption(id: "a", name: "Twice", kind: .allowAlways),
-            AgentOption(id: "b", name: "Twice", kind: .allowAlways),
+            Self.yes, ApprovalOption(id: "z", name: "Yes, in docs", kind: .allowOnce),
+            ApprovalOption(id: "s", name: "Sometimes", kind: .other), Self.no,
+            ApprovalOption(id: "a", name: "Twice", kind: .allowAlways),
+            ApprovalOption(id: "b", name: "Twice", kind: .allowAlways),
         ]
         try await withQuestion(options: options) { tested, id, decision in
             do {
@@ -241,7 +241,7 @@ struct AgentQuestionTests {
             #expect(before?.state == .approved && before?.continuedAt == nil)
             tested.clock.advance(by: 5)
             let events = tested.events.observed(by: tested.questions.note)
-            events.send(.questionContinued(QuestionNotice(.continued, decided), chatID: "chat", turnID: "turn"))
+            events.send(.questionContinued(ApprovalNotice(.continued, decided), chatID: "chat", turnID: "turn"))
             let time = tested.clock.now
             #expect(try await tested.questions.question(id: id)?.continuedAt == time)
             #expect(try await tested.questions.list(all: true).map(\.continuedAt) == [time])
@@ -365,10 +365,10 @@ struct AgentQuestionTests {
             expiresAt: now.addingTimeInterval(seconds)
         )
         question.state = .expired
-        let decided = TurnEvent.question(QuestionNotice(.decided, question))
+        let decided = TurnEvent.question(ApprovalNotice(.decided, question))
         #expect(frames.take(decided).first == .status("Nobody answered within \(text): rejected"))
         #expect(frames.take(.usage(TurnUsage(totalTokens: 1))) == [.usage(TurnUsage(totalTokens: 1))])
-        let continued = TurnEvent.question(QuestionNotice(.continued, question))
+        let continued = TurnEvent.question(ApprovalNotice(.continued, question))
         #expect(frames.take(.thought("x")).first == continued)
         #expect(!frames.take(.thought("x")).contains(continued))
     }

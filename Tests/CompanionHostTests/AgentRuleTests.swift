@@ -10,14 +10,15 @@ import Testing
 @Suite("Rules for what an agent may do", .timeLimit(.minutes(5)))
 struct AgentRuleTests {
     private static let options = [
-        AgentOption(id: "Y", name: "Always", kind: .allowAlways), AgentOption(id: "y", name: "Yes", kind: .allowOnce),
-        AgentOption(id: "n", name: "No", kind: .rejectOnce),
+        ApprovalOption(id: "Y", name: "Always", kind: .allowAlways),
+        ApprovalOption(id: "y", name: "Yes", kind: .allowOnce),
+        ApprovalOption(id: "n", name: "No", kind: .rejectOnce),
     ]
 
-    private static func asked(_ kind: String, _ command: String? = nil, _ paths: [String] = []) -> AgentQuestion {
+    private static func asked(_ kind: String, _ command: String? = nil, _ paths: [String] = []) -> ProposedTool {
         var call = ToolReport(id: "t", title: "Do it", kind: kind)
         call.locations = paths.map { AgentLocation(path: $0) }
-        return AgentQuestion(call: call, arguments: "", command: command, options: options)
+        return ProposedTool(call: call, arguments: "", command: command, options: options)
     }
 
     private static func rule(
@@ -31,7 +32,7 @@ struct AgentRuleTests {
 
     private static func effect(
         _ rules: [AgentRule],
-        _ asked: AgentQuestion,
+        _ asked: ProposedTool,
         in directory: String = "/nowhere",
         of project: String? = nil
     ) -> AgentRule.Effect? {
@@ -39,7 +40,7 @@ struct AgentRuleTests {
     }
 
     /// A question as an agent asks it.
-    private static func asked(_ kind: String, input: String) throws -> AgentQuestion {
+    private static func asked(_ kind: String, input: String) throws -> ProposedTool {
         let input = try #require(JSONValue(lenient: Array(input.utf8)), "\(input)")
         let value: JSONValue = [
             "sessionId": "s",

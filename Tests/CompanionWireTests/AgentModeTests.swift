@@ -44,11 +44,11 @@ struct AgentModeTests {
             expiresAt: date,
             mode: mode
         )
-        for phase in QuestionNotice.Phase.allCases {
-            let frame = TurnFrames.encode(.question(QuestionNotice(phase, question)))
+        for phase in ApprovalNotice.Phase.allCases {
+            let frame = TurnFrames.encode(.question(ApprovalNotice(phase, question)))
             #expect(frame.contains(#""mode":"bypass permissions""#) == (phase == .asked))
             var decoder = ContinueChatStreamDecoder()
-            #expect(try decoder.feed(frame.utf8) == [.event(.question(QuestionNotice(phase, question)))])
+            #expect(try decoder.feed(frame.utf8) == [.event(.question(ApprovalNotice(phase, question)))])
         }
     }
 
@@ -74,7 +74,7 @@ struct AgentModeTests {
         var decoder = ContinueChatStreamDecoder()
         let frame = #"{"type":"approval_asked","approvalId":"q","title":"t\ud83d","kind":"k\ud83d","mode":"m\ud83d"}"#
         let outputs = try decoder.feed("data: \(frame)\n\n".utf8)
-        let notice = QuestionNotice(
+        let notice = ApprovalNotice(
             .asked,
             id: "q",
             title: "t\u{FFFD}",

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Answers to requests for approval")
 struct ApprovalAnswerTests {
-    private static let yes = AgentOption(id: "y", name: "Yes", kind: .allowOnce)
+    private static let yes = ApprovalOption(id: "y", name: "Yes", kind: .allowOnce)
     /// Its name is the word of another kind.
-    private static let no = AgentOption(id: "n", name: "allow_once", kind: .rejectOnce)
-    private static let never = AgentOption(id: "N", name: "Never", kind: .rejectAlways)
+    private static let no = ApprovalOption(id: "n", name: "allow_once", kind: .rejectOnce)
+    private static let never = ApprovalOption(id: "N", name: "Never", kind: .rejectAlways)
 
     @Test(
         "An answer means one option, or the end of the turn",

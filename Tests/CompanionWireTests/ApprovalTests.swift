@@ -10,7 +10,7 @@ struct ApprovalTests {
         turnId: "t",
         title: "Run “it”",
         kind: "execute",
-        options: [AgentOption(id: "y", name: "Yes", kind: .allowOnce)],
+        options: [ApprovalOption(id: "y", name: "Yes", kind: .allowOnce)],
         askedAt: Date(timeIntervalSince1970: 1_800_000_000),
         expiresAt: Date(timeIntervalSince1970: 1_800_001_800),
         state: .approved,
@@ -27,7 +27,7 @@ struct ApprovalTests {
         )
         #expect(try CompanionJSON.decoder().decode(Approval.self, from: json) == question)
         let other = #"{"id":"s","name":"Session","kind":"allow_session"}"#
-        let option = try JSONDecoder().decode(AgentOption.self, from: Data(other.utf8))
+        let option = try JSONDecoder().decode(ApprovalOption.self, from: Data(other.utf8))
         #expect(option.kind == .other && option.kind.mayLast && !option.kind.isRefusal)
     }
 
@@ -44,7 +44,7 @@ struct ApprovalTests {
         #expect(throws: DecodingError.self) { try read(#""approved""#, #""pending""#) }
         #expect(throws: DecodingError.self) { try read(#""options":"#, #""others":"#) }
         var decoder = ContinueChatStreamDecoder()
-        let frame = TurnFrames.encode(.question(QuestionNotice(.decided, question)))
+        let frame = TurnFrames.encode(.question(ApprovalNotice(.decided, question)))
             .replacing(#""approved""#, with: #""superseded""#)
         guard case .event(.question(let notice))? = try decoder.feed(frame.utf8).first else {
             throw DecodingError.valueNotFound(Approval.self, .init(codingPath: [], debugDescription: frame))
@@ -52,9 +52,9 @@ struct ApprovalTests {
         #expect(notice.state == .interrupted)
     }
 
-    @Test("The frames about a question are read as they were written", arguments: QuestionNotice.Phase.allCases)
-    func frames(phase: QuestionNotice.Phase) throws {
-        let event = TurnEvent.question(QuestionNotice(phase, question))
+    @Test("The frames about a question are read as they were written", arguments: ApprovalNotice.Phase.allCases)
+    func frames(phase: ApprovalNotice.Phase) throws {
+        let event = TurnEvent.question(ApprovalNotice(phase, question))
         let frame = TurnFrames.encode(event)
         #expect(frame.hasPrefix(#"data: {"type":"approval_"#))
         var decoder = ContinueChatStreamDecoder()

@@ -35,9 +35,9 @@ private enum EarlierFrame: Decodable, Equatable {
 
 @Suite("Readers of earlier versions")
 struct EarlierReaderTests {
-    private static let question = [QuestionNotice.Phase.asked, .decided, .continued].map { phase in
+    private static let question = [ApprovalNotice.Phase.asked, .decided, .continued].map { phase in
         TurnEvent.question(
-            QuestionNotice(
+            ApprovalNotice(
                 phase,
                 id: "q",
                 title: "Run “it”\n",

@@ -78,8 +78,8 @@ private final class ScriptedInteraction: Interaction {
         id: "a-1",
         title: "Run make",
         options: [
-            AgentOption(id: "y", name: "Yes", kind: .allowOnce),
-            AgentOption(id: "a", name: "Always", kind: .allowAlways),
+            ApprovalOption(id: "y", name: "Yes", kind: .allowOnce),
+            ApprovalOption(id: "a", name: "Always", kind: .allowAlways),
         ],
         state: .open
     )

@@ -52,10 +52,10 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     package var approval: Approval {
         let options = self.options.map { word in
             let small = word.lowercased()
-            var kind = AgentOption.Kind.other
+            var kind = ApprovalOption.Kind.other
             if Self.no.contains(small) { kind = .rejectOnce }
             if Self.yes.contains(small) { kind = .allowOnce }
-            return AgentOption(id: word, name: word, kind: kind)
+            return ApprovalOption(id: word, name: word, kind: kind)
         }
         return Approval(id: "", title: prompt, options: options)
     }

@@ -17,13 +17,13 @@ package protocol ChangeReporting: Sendable {
     ///   - file: The only file or directory that is wanted.
     func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse
     /// The sessions in projects under git, the newest first.
-    func places() async throws -> [AgentPlace]
+    func worktrees() async throws -> [Worktree]
     /// One session, with what would be lost with its working tree.
-    func place(ofChat id: String) async throws -> AgentPlace
+    func worktree(ofChat id: String) async throws -> Worktree
     /// Removes the working tree and the branch of a session.
     ///
     /// - Parameter isForced: Whether also with work that is lost by that.
-    func removePlace(ofChat id: String, isForced: Bool) async throws -> AgentPlace
+    func removeWorktree(ofChat id: String, isForced: Bool) async throws -> Worktree
 }
 
 /// A host that shows the messages of a chat.

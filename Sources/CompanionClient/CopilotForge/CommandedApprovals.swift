@@ -40,7 +40,7 @@ package struct CommandedApprovals: ApprovalDeciding {
     }
 
     package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
-        let option: AgentOption?
+        let option: ApprovalOption?
         do {
             // Without an option that rejects once, the host knows how to reject.
             option = try answer.option(of: approval.options ?? [], mayAlways: false)

@@ -22,18 +22,18 @@ package struct HostChanges: ChangeReporting {
     }
 
     /// `GET /companion/sessions`.
-    package func places() async throws -> [AgentPlace] {
-        try await client.json(.get("/companion/sessions"), as: AgentPlacesResponse.self).sessions.elements
+    package func worktrees() async throws -> [Worktree] {
+        try await client.json(.get("/companion/sessions"), as: WorktreesResponse.self).sessions.elements
     }
 
     /// `GET /companion/sessions/:id`.
-    package func place(ofChat id: String) async throws -> AgentPlace {
+    package func worktree(ofChat id: String) async throws -> Worktree {
         let target = "/companion/sessions/\(try client.segment(id, "chat"))"
-        return try await client.json(.get(target), as: AgentPlaceResponse.self).session
+        return try await client.json(.get(target), as: WorktreeResponse.self).session
     }
 
     /// The command `session.remove`.
-    package func removePlace(ofChat id: String, isForced: Bool) async throws -> AgentPlace {
-        try await client.result(of: .sessionRemove(chatID: id, isForced: isForced), as: AgentPlaceResponse.self).session
+    package func removeWorktree(ofChat id: String, isForced: Bool) async throws -> Worktree {
+        try await client.result(of: .sessionRemove(chatID: id, isForced: isForced), as: WorktreeResponse.self).session
     }
 }

@@ -106,7 +106,7 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// `rules`: the differences between the rules and the audit, as sentences for people.
     package var ruleFaults: [String]?
     /// `sessions`: the newest first, or the one that was named; `removeSession`: the one that was removed.
-    package var sessions: [AgentPlace]?
+    package var sessions: [Worktree]?
     /// `changes`.
     package var changes: ChatChangesResponse?
 

@@ -152,9 +152,9 @@ extension HostAdministration {
     private func readSessions(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         if let chat = request.chat {
-            response.sessions = [try await places.place(ofChat: chat, isOwner: true)]
+            response.sessions = [try await worktrees.worktree(ofChat: chat, isOwner: true)]
         } else {
-            response.sessions = try await places.all(isOwner: true)
+            response.sessions = try await worktrees.all(isOwner: true)
         }
         return response
     }
@@ -162,14 +162,14 @@ extension HostAdministration {
     private func removeSession(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         response.sessions = [
-            try await places.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
+            try await worktrees.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
         ]
         return response
     }
 
     private func readChanges(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
-        response.changes = try await places.changes(
+        response.changes = try await worktrees.changes(
             chatID: request.chat ?? "",
             wantsDifference: !(request.stat ?? false),
             file: request.file

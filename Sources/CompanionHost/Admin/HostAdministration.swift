@@ -12,7 +12,7 @@ package struct HostAdministration: Sendable {
     let rules: AgentRules
     let models: [CompanionModel]
     let trouble: @Sendable () -> AgentTrouble?
-    let places: AgentPlaces
+    let worktrees: Worktrees
     let refusals: AgentRefusals
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.

@@ -22,7 +22,7 @@ package struct AgentTurn: Sendable {
 }
 
 /// A question of an agent: whether it may use a tool. It waits for the answer; nothing is allowed by default.
-package struct AgentQuestion: Sendable, Hashable {
+package struct ProposedTool: Sendable, Hashable {
     /// The tool call that the question is about.
     package var call: ToolReport
     /// All that the tool would do: a command, a difference, or arguments as JSON.
@@ -34,7 +34,7 @@ package struct AgentQuestion: Sendable, Hashable {
     /// Whether its arguments have members that may change what the command does, such as variables.
     package var hasUnknownArguments = false
     /// The answers as the agent gave them.
-    package var options: [AgentOption]
+    package var options: [ApprovalOption]
 
     /// The answer that refuses: the agent's option for that, else a cancellation.
     package var rejection: ApprovalAnswer {
@@ -69,13 +69,13 @@ package struct AgentConversation: Sendable {
     /// Tells the host that the agent still works, so that it does not count as silent.
     package let keepAlive: @Sendable () -> Void
     /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
-    package let ask: @Sendable (AgentQuestion) async -> ApprovalAnswer
+    package let ask: @Sendable (ProposedTool) async -> ApprovalAnswer
 
     package init(
         emit: @escaping @Sendable (TurnEvent) -> Void,
         notice: @escaping @Sendable (String) -> Void,
         keepAlive: @escaping @Sendable () -> Void,
-        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
+        ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer
     ) {
         self.emit = emit
         self.notice = notice

@@ -36,7 +36,7 @@ extension GitSessions {
     ///   - device: The id of the device that asks; nil for the owner.
     ///   - command: The id of its command. The result is stored in the transaction that removes the session: a
     ///     repetition must not remove what has taken its place since.
-    ///   - catalog: As in ``places(in:)``.
+    ///   - catalog: As in ``worktrees(in:)``.
     ///   - isBusy: Whether the chat has a turn.
     ///   - forget: Lets the agent forget its session of the chat, before another one can begin.
     /// - Returns: The session that was removed, with a `problem` if a part of it stays.
@@ -50,7 +50,7 @@ extension GitSessions {
         in catalog: ProjectCatalog?,
         isBusy: (String) -> Bool,
         forget: (String) -> Void
-    ) async throws -> AgentPlace {
+    ) async throws -> Worktree {
         let busy = HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
         // A turn that begins holds the lock for as long as it looks at the files.
         guard !isBusy(chat) else { throw busy }
@@ -122,7 +122,7 @@ extension GitSessions {
     ///   - detail: More that the audit notes.
     private func forgetSession(
         of worktree: UnfinishedWorktree,
-        _ place: AgentPlace,
+        _ place: Worktree,
         isGone: Bool,
         audit detail: [String: JSONValue]
     ) async throws {
@@ -133,7 +133,7 @@ extension GitSessions {
         try await table.forget(chat: place.id, audit: audit) { database in
             if isGone { try UnfinishedWorktree.deleteOne(database, key: worktree.directory) }
             guard let command = worktree.command else { return }
-            let result = try CanonicalJSON(encoding: AgentPlaceResponse(session: place))
+            let result = try CanonicalJSON(encoding: WorktreeResponse(session: place))
             try SeenCommands.update(command, result: result, in: database)
         }
     }
@@ -147,7 +147,7 @@ extension GitSessions {
     }
 
     /// - Throws: ``HostError`` if work would be lost with a working tree, or if somebody has locked it.
-    private static func refuseLoss(_ place: AgentPlace, of session: GitSessionRecord) throws {
+    private static func refuseLoss(_ place: Worktree, of session: GitSessionRecord) throws {
         guard let unsaved = place.unsaved else {
             throw HostError(
                 .changesUnavailable,
@@ -366,8 +366,8 @@ extension GitSessions {
         guard removal.isComplete else { throw GitError(.tooMuch, "It took too long") }
         if let problem = removal.problem { logger.notice("worktree removed", metadata: ["problem": "\(problem)"]) }
         guard worktree.isRemoval, isListed, let known else { return try await table.finish(session.directory) }
-        var place = AgentPlace(known.record, title: known.title)
-        if worktree.isSeen { place.unsaved = AgentPlace.Unsaved(files: 0, commits: 0) }
+        var place = Worktree(known.record, title: known.title)
+        if worktree.isSeen { place.unsaved = Worktree.Unsaved(files: 0, commits: 0) }
         place.problem = removal.problem
         try await forgetSession(of: worktree, place, isGone: true, audit: ["endedAtStart": true])
         forget(session.chat)

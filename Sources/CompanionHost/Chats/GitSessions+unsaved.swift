@@ -4,7 +4,7 @@ import LocalState
 
 /// The findings of a look at a working tree.
 struct WorktreeLook: Sendable {
-    var unsaved: AgentPlace.Unsaved
+    var unsaved: Worktree.Unsaved
     /// The commit at the end of its branch; nil if there was no such branch. Later commits were not looked at.
     var tip: String?
 }
@@ -59,7 +59,7 @@ extension GitSessions {
             }
             tips.formUnion(WorktreeEntry.objects(in: text, digits: repository.digits))
         }
-        let unsaved = AgentPlace.Unsaved(
+        let unsaved = Worktree.Unsaved(
             files: files.count,
             commits: try await countCommits(tips, without: session.worktreeBranch, in: repository),
             unfinished: content.unfinished.sorted().map { GitPath($0.utf8).text }

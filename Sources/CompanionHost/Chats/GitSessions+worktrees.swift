@@ -149,9 +149,9 @@ extension GitSessions {
     /// The sessions, the newest first.
     ///
     /// - Parameter catalog: Only those in its projects; nil for all, as the owner sees them.
-    func places(in catalog: ProjectCatalog?) async throws -> [AgentPlace] {
+    func worktrees(in catalog: ProjectCatalog?) async throws -> [Worktree] {
         try await table.all().filter { Self.isListed($0.record, in: catalog) }.map {
-            AgentPlace($0.record, title: $0.title)
+            Worktree($0.record, title: $0.title)
         }
     }
 
@@ -162,9 +162,9 @@ extension GitSessions {
 
     /// Returns one session, with the work that would be lost if its working tree were removed.
     ///
-    /// - Parameter catalog: As in ``places(in:)``.
+    /// - Parameter catalog: As in ``worktrees(in:)``.
     /// - Throws: ``HostError`` with `request.not_found`.
-    func place(ofChat chat: String, in catalog: ProjectCatalog?) async throws -> AgentPlace {
+    func worktree(ofChat chat: String, in catalog: ProjectCatalog?) async throws -> Worktree {
         let (session, place) = try await session(ofChat: chat, in: catalog)
         return try await look(at: place, of: session).place
     }
@@ -173,11 +173,11 @@ extension GitSessions {
     func session(
         ofChat chat: String,
         in catalog: ProjectCatalog?
-    ) async throws -> (session: GitSessionRecord, place: AgentPlace) {
+    ) async throws -> (session: GitSessionRecord, place: Worktree) {
         guard let found = try await table.session(ofChat: chat), Self.isListed(found.record, in: catalog) else {
             throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git")
         }
-        return (found.record, AgentPlace(found.record, title: found.title))
+        return (found.record, Worktree(found.record, title: found.title))
     }
 
     /// Finds the work that would be lost with a working tree.
@@ -187,11 +187,11 @@ extension GitSessions {
     ///   - limit: How long that may take. Default: as long as git does.
     /// - Returns: The place with its unsaved work, and the commit that its branch was at; nil if that is not known.
     func look(
-        at place: AgentPlace,
+        at place: Worktree,
         of session: GitSessionRecord,
         movedTo aside: String? = nil,
         within limit: Duration? = nil
-    ) async throws -> (place: AgentPlace, tip: String?) {
+    ) async throws -> (place: Worktree, tip: String?) {
         guard place.isWorktree else { return (place, nil) }
         var place = place
         var tip: String?
@@ -213,7 +213,7 @@ extension GitSessions {
     }
 }
 
-extension AgentPlace {
+extension Worktree {
     init(_ record: GitSessionRecord, title: String) {
         self.init(
             id: record.chat,

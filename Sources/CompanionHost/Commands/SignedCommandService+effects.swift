@@ -145,13 +145,13 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .sessionCreate) {
-            let place = try await places.remove(
+            let place = try await worktrees.remove(
                 chat: chatID,
                 isForced: isForced,
                 by: command.deviceId,
                 command: command.commandId
             )
-            return try CanonicalJSON(encoding: AgentPlaceResponse(session: place))
+            return try CanonicalJSON(encoding: WorktreeResponse(session: place))
         }
     }
 
@@ -204,7 +204,7 @@ enum CommandLimits {
             case .sessionRemove(let chat, _): isText(chat, 200)
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
             case .approvalDecide(let approval, let option):
-                isText(approval, 200) && option.map { isText($0, AgentOption.idSize) } ?? true
+                isText(approval, 200) && option.map { isText($0, ApprovalOption.idSize) } ?? true
             }
         guard isGood else {
             throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")

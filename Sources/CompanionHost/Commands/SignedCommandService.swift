@@ -27,7 +27,7 @@ struct SignedCommandService: Sendable {
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
     let turns: TurnRunner
-    let places: AgentPlaces
+    let worktrees: Worktrees
     let quotas: DeviceQuotas
     let questions: AgentQuestions
     let agent: any Agent

@@ -51,7 +51,7 @@ package enum HostEvent: Sendable, Hashable {
     /// It was answered, or needs no answer any more.
     case questionEnded(Approval)
     /// The agent went on after a question was decided.
-    case questionContinued(QuestionNotice, chatID: String, turnID: String)
+    case questionContinued(ApprovalNotice, chatID: String, turnID: String)
     /// A device chose an answer that goes for later questions too, which only the owner may.
     case alwaysRefused(Approval, device: CompanionDevice)
 }

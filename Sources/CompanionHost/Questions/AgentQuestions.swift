@@ -60,7 +60,7 @@ package final class AgentQuestions: Sendable {
     ///
     /// Every question of an agent passes here, before anybody sees it.
     @Sendable func ask(
-        _ asked: AgentQuestion,
+        _ asked: ProposedTool,
         turn: AgentTurn,
         emit: @Sendable (TurnEvent) -> Void
     ) async -> ApprovalAnswer {
@@ -89,7 +89,7 @@ package final class AgentQuestions: Sendable {
             return asked.rejection
         }
         events.send(.questionAsked(question.withoutArguments))
-        emit(.question(QuestionNotice(.asked, question)))
+        emit(.question(ApprovalNotice(.asked, question)))
         guard var ended = await ending(of: question.id, at: expiresAt, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
@@ -98,7 +98,7 @@ package final class AgentQuestions: Sendable {
         if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
             ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
         }
-        emit(.question(QuestionNotice(.decided, ended)))
+        emit(.question(ApprovalNotice(.decided, ended)))
         return switch ended.state {
         case .approved, .rejected: ended.option.map { ApprovalAnswer.option($0) } ?? .cancelled
         case .cancelled: .cancelled
@@ -206,7 +206,7 @@ package final class AgentQuestions: Sendable {
             throw HostError(.approvalDecided, "The question's time is over")
         }
         let mayAlways = person.device == nil || devicesMayAlways
-        let option: AgentOption?
+        let option: ApprovalOption?
         do throws(ApprovalAnswerError) {
             option = try answer.option(of: question.options ?? [], mayAlways: mayAlways)
         } catch {

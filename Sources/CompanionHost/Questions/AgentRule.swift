@@ -159,7 +159,7 @@ struct ToolUse: Sendable {
     /// ``directory``, and that of the listed project if the agent works elsewhere, such as in a worktree.
     var roots: [String]
 
-    init(_ question: AgentQuestion, directory: String, project: String? = nil) {
+    init(_ question: ProposedTool, directory: String, project: String? = nil) {
         kind = question.call.kind
         command = question.command
         paths = question.call.locations.map(\.path) + question.call.changes.map(\.path)

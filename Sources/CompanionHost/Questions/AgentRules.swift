@@ -95,7 +95,7 @@ package struct AgentRules: Sendable {
     ///
     /// - Returns: nil where a person has to be asked, also where the rules cannot be read.
     @Sendable func answer(
-        _ asked: AgentQuestion,
+        _ asked: ProposedTool,
         turn: AgentTurn,
         emit: @Sendable (TurnEvent) -> Void
     ) async -> ApprovalAnswer? {
@@ -119,7 +119,7 @@ package struct AgentRules: Sendable {
         }
     }
 
-    private func note(_ rule: AgentRule, _ asked: AgentQuestion, _ turn: AgentTurn) async throws {
+    private func note(_ rule: AgentRule, _ asked: ProposedTool, _ turn: AgentTurn) async throws {
         let now = clock.now()
         try await database.write(durably: true) { database in
             try AuditLog.append(
@@ -154,7 +154,7 @@ package struct AgentRules: Sendable {
 
 extension AgentRule {
     /// The answer that it gives: never one that goes for more than this question.
-    fileprivate func decision(on asked: AgentQuestion) -> ApprovalAnswer? {
+    fileprivate func decision(on asked: ProposedTool) -> ApprovalAnswer? {
         switch effect {
         case .allow: asked.options.first { $0.kind == .allowOnce }.map { ApprovalAnswer.option($0.id) }
         case .deny: asked.rejection

@@ -96,7 +96,7 @@ extension Approval {
     }
 
     private init(_ row: Row) {
-        let options = try? JSONDecoder().decode([AgentOption].self, from: row[6] as Data)
+        let options = try? JSONDecoder().decode([ApprovalOption].self, from: row[6] as Data)
         let askedAt = CompanionTimestamp.date(from: row[7]) ?? .distantPast
         let expiresAt = CompanionTimestamp.date(from: row[8]) ?? .distantPast
         self.init(

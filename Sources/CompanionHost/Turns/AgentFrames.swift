@@ -12,7 +12,7 @@ struct AgentFrames: Sendable {
     /// Whether the answer's text so far ends within a line.
     private var isInLine = false
     /// Questions that were answered since the agent said anything.
-    private var answered: [QuestionNotice] = []
+    private var answered: [ApprovalNotice] = []
 
     mutating func take(_ event: TurnEvent) -> [TurnEvent] {
         switch event {
@@ -88,7 +88,7 @@ struct AgentFrames: Sendable {
     }
 
     /// The frames of a question's notice, with a status line for clients that do not know questions.
-    private mutating func question(_ notice: QuestionNotice) -> [TurnEvent] {
+    private mutating func question(_ notice: ApprovalNotice) -> [TurnEvent] {
         lastLabel = nil
         let label: String
         switch notice.state {
@@ -97,7 +97,7 @@ struct AgentFrames: Sendable {
         case .approved, .rejected:
             let person = notice.decidedBy ?? "Someone"
             let state = notice.state.rawValue
-            let answer = notice.answer.map { "said “\(AgentOption.shown($0))” (\(state))" }
+            let answer = notice.answer.map { "said “\(ApprovalOption.shown($0))” (\(state))" }
             label = "\(person) \(answer ?? "\(state) it")"
         default: label = "Nobody answered within \(Self.time(notice.openFor ?? 0)): rejected"
         }

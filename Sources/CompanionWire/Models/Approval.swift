@@ -46,7 +46,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
     /// The action in full: a command, a difference, or JSON. nil in lists.
     package var arguments: String?
     /// The possible answers; nil if there are only approve and reject.
-    package var options: [AgentOption]?
+    package var options: [ApprovalOption]?
     /// Why, in the words of a daemon's requester.
     package var reason: String?
     /// The name of the requester, if a daemon knows it; else nil.
@@ -77,7 +77,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
         title: String,
         kind: String = "",
         arguments: String? = nil,
-        options: [AgentOption]? = nil,
+        options: [ApprovalOption]? = nil,
         askedAt: Date? = nil,
         expiresAt: Date? = nil,
         state: State = .open,
@@ -120,7 +120,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
             title: try members.decode(String.self, forKey: .title),
             kind: try members.decode(String.self, forKey: .kind),
             arguments: try members.decodeIfPresent(String.self, forKey: .arguments),
-            options: try members.decode([AgentOption].self, forKey: .options),
+            options: try members.decode([ApprovalOption].self, forKey: .options),
             askedAt: try members.decode(Date.self, forKey: .askedAt),
             expiresAt: try members.decode(Date.self, forKey: .expiresAt),
             state: state,
@@ -147,7 +147,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
 }
 
 /// One of the answers to a request.
-package struct AgentOption: Codable, Sendable, Hashable {
+package struct ApprovalOption: Codable, Sendable, Hashable {
     /// The effect of an answer, as the Agent Client Protocol names it (`PermissionOptionKind`).
     package enum Kind: String, Codable, Sendable, Hashable {
         case allowOnce = "allow_once"
@@ -208,11 +208,11 @@ package struct AgentOption: Codable, Sendable, Hashable {
     package var label: String { "\(Self.shown(name)) (\(kind.text))" }
 }
 
-extension [AgentOption] {
+extension [ApprovalOption] {
     /// All answers in a line, each with its id where its name is cut or others have it, too.
     package var offered: String {
         map { option in
-            let isWhole = AgentOption.shown(option.name).isSame(as: option.name)
+            let isWhole = ApprovalOption.shown(option.name).isSame(as: option.name)
             let isUnique = count { $0.name.isSame(as: option.name) } == 1
             return isWhole && isUnique ? option.label : "\(option.label), id \(option.id)"
         }.joined(separator: "; ")
@@ -225,7 +225,7 @@ extension [AgentOption] {
 }
 
 /// A notice about a question for the readers of a turn: it was asked, it was decided, or the agent went on.
-package struct QuestionNotice: Sendable, Hashable {
+package struct ApprovalNotice: Sendable, Hashable {
     /// The steps of a question. The raw values are the `type` of the frames.
     package enum Phase: String, Sendable, Hashable, CaseIterable {
         case asked = "approval_asked"

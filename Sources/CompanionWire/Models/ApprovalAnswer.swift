@@ -20,10 +20,10 @@ package enum ApprovalAnswer: Sendable, Hashable {
     ///   and for a rejection.
     /// - Throws: ``ApprovalAnswerError`` for an answer that is not offered.
     package func option(
-        of options: [AgentOption],
+        of options: [ApprovalOption],
         mayAlways: Bool
-    ) throws(ApprovalAnswerError) -> AgentOption? {
-        let found: AgentOption?
+    ) throws(ApprovalAnswerError) -> ApprovalOption? {
+        let found: ApprovalOption?
         switch self {
         case .cancelled: return nil
         case .reject(always: false, _):
@@ -43,8 +43,8 @@ package enum ApprovalAnswer: Sendable, Hashable {
 
     private static func approval(
         _ word: String,
-        among options: [AgentOption]
-    ) throws(ApprovalAnswerError) -> AgentOption? {
+        among options: [ApprovalOption]
+    ) throws(ApprovalAnswerError) -> ApprovalOption? {
         let named = options.filter { $0.name.isSame(as: word) }
         let found = options.first { $0.id.isSame(as: word) } ?? named.first
         if named.count > 1, found?.id.isSame(as: word) != true {

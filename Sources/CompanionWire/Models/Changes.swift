@@ -115,8 +115,8 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     }
 }
 
-/// The place in a project under git where a chat's agent works.
-package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
+/// The directory in a project under git where a chat's agent works: a working tree of its own, or the project's.
+package struct Worktree: Codable, Sendable, Hashable, Identifiable {
     /// The work that would be lost if a working tree were removed.
     package struct Unsaved: Codable, Sendable, Hashable {
         /// Files that are in no commit as they are.
@@ -196,22 +196,22 @@ package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
 }
 
 /// The answer of `GET /companion/sessions`: the newest first.
-package struct AgentPlacesResponse: Codable, Sendable, Hashable {
+package struct WorktreesResponse: Codable, Sendable, Hashable {
     package var ok: Bool
-    package var sessions: LossyArray<AgentPlace>
+    package var sessions: LossyArray<Worktree>
 
-    package init(sessions: [AgentPlace]) {
+    package init(sessions: [Worktree]) {
         ok = true
         self.sessions = LossyArray(sessions)
     }
 }
 
 /// The answer of `GET /companion/sessions/:id`, and the result of the command `session.remove`.
-package struct AgentPlaceResponse: Codable, Sendable, Hashable {
+package struct WorktreeResponse: Codable, Sendable, Hashable {
     package var ok: Bool
-    package var session: AgentPlace
+    package var session: Worktree
 
-    package init(session: AgentPlace) {
+    package init(session: Worktree) {
         ok = true
         self.session = session
     }

@@ -14,7 +14,7 @@ package enum TurnEvent: Sendable, Hashable {
     /// How freely the agent works from now on, in its words. Readers of before ignore it and the next ones.
     case mode(AgentMode)
     /// A question of the agent was asked or decided, or the agent went on after it.
-    case question(QuestionNotice)
+    case question(ApprovalNotice)
     /// A piece of what the agent thinks, to be appended to what came before.
     case thought(String)
     /// All steps of the agent's plan, in place of those of an earlier one.
@@ -145,8 +145,8 @@ extension TurnEvent {
     }
 }
 
-extension QuestionNotice {
-    fileprivate func mappingTexts(_ change: (String) -> String) -> QuestionNotice {
+extension ApprovalNotice {
+    fileprivate func mappingTexts(_ change: (String) -> String) -> ApprovalNotice {
         var notice = self
         notice.title = change(title)
         notice.kind = change(kind)

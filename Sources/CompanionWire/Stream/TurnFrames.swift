@@ -157,8 +157,8 @@ extension TurnEvent: Decodable {
                 )
             )
         case let type:
-            if let phase = type.flatMap(QuestionNotice.Phase.init), let id = string(.approvalId) {
-                let notice = QuestionNotice(
+            if let phase = type.flatMap(ApprovalNotice.Phase.init), let id = string(.approvalId) {
+                let notice = ApprovalNotice(
                     phase,
                     id: id,
                     title: string(.title) ?? "",

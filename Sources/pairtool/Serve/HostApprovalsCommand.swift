@@ -209,7 +209,7 @@ extension Approval {
     }
 
     private var decisionText: String {
-        decidedBy.map { person in ": \(person)" + (chosen.map { " chose “\(AgentOption.shown($0))”" } ?? "") } ?? ""
+        decidedBy.map { person in ": \(person)" + (chosen.map { " chose “\(ApprovalOption.shown($0))”" } ?? "") } ?? ""
     }
 
     func text(now: Date) -> String {

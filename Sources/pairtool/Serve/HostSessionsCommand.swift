@@ -31,7 +31,7 @@ struct HostSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try options.output.list(try await options.output.hostPlaces(), place: "on your host")
+            try options.output.list(try await options.output.hostWorktrees(), place: "on your host")
         }
     }
 
@@ -55,8 +55,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
             let output = options.output
             var request = AdminRequest(.sessions)
             request.chat = try await output.hostPlace(session).id
-            guard let place = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
-            output.show(place)
+            guard let worktree = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
+            output.show(worktree)
         }
     }
 
@@ -88,8 +88,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
             var request = AdminRequest(.removeSession)
             request.chat = try await output.hostPlace(session).id
             request.force = force
-            guard let place = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
-            output.showRemoved(place)
+            guard let worktree = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
+            output.showRemoved(worktree)
         }
     }
 }
@@ -126,11 +126,11 @@ struct HostChangesCommand: AsyncParsableCommand {
 }
 
 extension Output {
-    fileprivate func hostPlaces() async throws -> [AgentPlace] {
+    fileprivate func hostWorktrees() async throws -> [Worktree] {
         try await ask(AdminRequest(.sessions)).sessions ?? []
     }
 
-    fileprivate func hostPlace(_ word: String) async throws -> AgentPlace {
-        try AgentPlace.find(word, in: try await hostPlaces(), listing: "pairtool host sessions")
+    fileprivate func hostPlace(_ word: String) async throws -> Worktree {
+        try Worktree.find(word, in: try await hostWorktrees(), listing: "pairtool host sessions")
     }
 }

@@ -196,11 +196,11 @@ import Testing
         #expect(AICLIPermissionRequest(prompt: "May I use Bash and Write?").isCovered(by: ["write", "bash"]))
         let odd = AICLIPermissionRequest(prompt: "?", options: ["Allow", "Deny"])
         #expect(odd.allowing == "Allow" && odd.denying == "Deny")
-        #expect(odd.approval.options?.map(\.kind) == [AgentOption.Kind.allowOnce, .rejectOnce])
+        #expect(odd.approval.options?.map(\.kind) == [ApprovalOption.Kind.allowOnce, .rejectOnce])
         #expect(odd.word(for: .allow(always: false)) == "Allow")
         #expect(odd.word(for: .reject(always: false, reason: nil)) == "Deny")
         let branches = AICLIPermissionRequest(prompt: "?", options: ["main", "develop"])
-        #expect(branches.approval.options?.map(\.kind) == [AgentOption.Kind.other, .other])
+        #expect(branches.approval.options?.map(\.kind) == [ApprovalOption.Kind.other, .other])
         #expect(branches.word(for: .option("develop")) == "develop" && branches.word(for: .allow(always: false)) == nil)
     }
 }

@@ -29,7 +29,7 @@ struct ACPAgentTests {
         let reports: NIOLockedValueBox<[AgentReport]>
         /// Doors that open with each report, by its number.
         let told: Gates
-        let questions = NIOLockedValueBox<[AgentQuestion]>([])
+        let questions = NIOLockedValueBox<[ProposedTool]>([])
 
         /// Waits until the owner has been told so often.
         func reported(_ count: Int) async throws { try await told.pass("\(count)") }
@@ -40,7 +40,7 @@ struct ACPAgentTests {
             _ prompt: String,
             chat: String = "c",
             emit: @escaping @Sendable (TurnEvent) -> Void = { _ in },
-            ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer = { $0.rejection }
+            ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer = { $0.rejection }
         ) async throws -> String {
             let text = NIOLockedValueBox("")
             let turn = AgentTurn(chatID: chat, prompt: prompt, directory: directory)

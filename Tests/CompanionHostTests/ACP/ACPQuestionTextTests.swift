@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A question shows all that would be done") struct ACPQuestionTextTests {
     /// What a question of a tool shows, after earlier updates of the same call.
-    private func shown(_ call: String, after updates: String...) throws -> AgentQuestion {
+    private func shown(_ call: String, after updates: String...) throws -> ProposedTool {
         var conversation = ACPConversation()
         for update in updates {
             let value = try #require(

@@ -48,7 +48,7 @@ struct ApprovalRouteTests {
         return try decoder.feed(reply.body.utf8).compactMap { if case .event(let event) = $0 { event } else { nil } }
     }
 
-    private func notices(in frames: [TurnEvent]) -> [QuestionNotice] {
+    private func notices(in frames: [TurnEvent]) -> [ApprovalNotice] {
         frames.compactMap { if case .question(let notice) = $0 { notice } else { nil } }
     }
 
@@ -94,7 +94,7 @@ struct ApprovalRouteTests {
         try await withQuestion("ask-then \(ending)") { host, asker, question in
             _ = try await reply(asker, question, "y").outcome()
             let frames = try await frames(of: question, asker)
-            let phases: [QuestionNotice.Phase] = [.asked, .decided] + (wentOn ? [.continued] : [])
+            let phases: [ApprovalNotice.Phase] = [.asked, .decided] + (wentOn ? [.continued] : [])
             #expect(notices(in: frames).map(\.phase) == phases)
             let last = try #require(frames.last)
             #expect((last == .done(files: nil)) == wentOn, "\(last)")

@@ -11,7 +11,7 @@ private let python =
     "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
 
 /// Answers a question by a kind.
-private func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> ApprovalAnswer {
+private func decide(_ kind: ApprovalOption.Kind) -> @Sendable (ProposedTool) async -> ApprovalAnswer {
     { question in question.options.first { $0.kind == kind }.map { ApprovalAnswer.option($0.id) } ?? .cancelled }
 }
 
@@ -96,9 +96,9 @@ struct RealAgentTests {
 
     @Test(
         "Its tool runs when it is allowed, once or always, and does not when it is refused",
-        arguments: [AgentOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
+        arguments: [ApprovalOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
     )
-    func permission(_ kind: AgentOption.Kind) async throws {
+    func permission(_ kind: ApprovalOption.Kind) async throws {
         try await withTemporaryDirectory { directory in
             try await withAgent(in: directory) { bench in
                 _ = try await bench.send("delete it", ask: decide(kind))
@@ -117,9 +117,9 @@ struct RealAgentTests {
 
     @Test(
         "An answer for always holds for the chat's later prompts, an answer for once does not",
-        arguments: [AgentOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
+        arguments: [ApprovalOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
     )
-    func always(_ kind: AgentOption.Kind) async throws {
+    func always(_ kind: ApprovalOption.Kind) async throws {
         try await withTemporaryDirectory { directory in
             try await withAgent(Self.eager, in: directory) { bench in
                 for _ in 0..<2 { _ = try await bench.send("delete it", ask: decide(kind)) }
@@ -283,9 +283,9 @@ struct AgentaoTests {
 
     @Test(
         "Its shell runs a command when it is allowed, once or always, and does not when it is refused",
-        arguments: [AgentOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
+        arguments: [ApprovalOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
     )
-    func permission(_ kind: AgentOption.Kind) async throws {
+    func permission(_ kind: ApprovalOption.Kind) async throws {
         try await withTemporaryDirectory { directory in
             try await withAgent(in: directory) { (bench: ACPAgentTests.Bench) async throws in
                 let answer = try await bench.send("run echo once >>made; rm -f none", ask: decide(kind))
@@ -327,7 +327,7 @@ struct AgentaoTests {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<10 {
                         group.addTask {
-                            let kind: AgentOption.Kind = number % 2 == 0 ? .allowOnce : .rejectOnce
+                            let kind: ApprovalOption.Kind = number % 2 == 0 ? .allowOnce : .rejectOnce
                             _ = try await bench.send(
                                 "run touch made-\(number); rm -f none",
                                 chat: "chat-\(number)",

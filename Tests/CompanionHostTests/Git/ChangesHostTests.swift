@@ -155,7 +155,7 @@ struct ChangesHostTests {
                 let (chat, turn) = try await device.startTurn("echo b >b; echo >'\(gate)'; cat '\(gate)'")
                 // The agent has written its file once it writes here.
                 _ = try await blocking { try contents(of: gate) }
-                _ = try await host.server.administration.places.turns.cancel(turnID: turn, chatID: chat)
+                _ = try await host.server.administration.worktrees.turns.cancel(turnID: turn, chatID: chat)
                 let reply = try await device.events(chat: chat, turn: turn)
                 #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.cancelledText, files: 1)))
             }
@@ -166,16 +166,16 @@ struct ChangesHostTests {
     func cancelledEarly() async throws {
         try await TestRepository.with { repository in
             try await withGitHost(repository) { (host: TestHost, device: TestDevice) async throws in
-                let places = host.server.administration.places
+                let worktrees = host.server.administration.worktrees
                 let project = try await device.firstProject()
                 let made = try await device.execute(.chatCreate(projectID: project, title: nil))
                 let chat = made.result["id"]?.string ?? ""
-                try await places.sessions.lock.run(chat) {
+                try await worktrees.sessions.lock.run(chat) {
                     let sent = try await device.execute(
                         .chatSend(chatID: chat, prompt: "echo b >b", model: "command", allowedTools: nil)
                     )
                     let turn = sent.result["turnId"]?.string ?? ""
-                    _ = try await places.turns.cancel(turnID: turn, chatID: chat)
+                    _ = try await worktrees.turns.cancel(turnID: turn, chatID: chat)
                     let reply = try await device.events(chat: chat, turn: turn)
                     #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.cancelledText)))
                 }

@@ -33,10 +33,10 @@ struct WorktreeRemovalTests {
             try await device.command(.sessionRemove(chatID: chat, isForced: isForced))
         }
 
-        func place() async throws -> AgentPlace {
+        func place() async throws -> Worktree {
             let reply = try await device.get("/companion/sessions/\(chat)")
             guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
-            return try reply.decoded(AgentPlaceResponse.self).session
+            return try reply.decoded(WorktreeResponse.self).session
         }
     }
 
@@ -51,7 +51,7 @@ struct WorktreeRemovalTests {
                 let name = String(chat.prefix(8))
                 return try await body(
                     Session(
-                        sessions: host.server.administration.places.sessions,
+                        sessions: host.server.administration.worktrees.sessions,
                         device: device,
                         repository: repository,
                         chat: chat,
@@ -89,7 +89,7 @@ struct WorktreeRemovalTests {
     )
     func unsaved(script: String, commits: Int, name: String?) async throws {
         try await withSession { session in
-            #expect(try await session.place().unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+            #expect(try await session.place().unsaved == Worktree.Unsaved(files: 0, commits: 0))
             try await session.shell(script)
             let unsaved = try #require(try await session.place().unsaved)
             #expect(unsaved.files == 0 && unsaved.commits == commits, "\(unsaved)")
@@ -116,7 +116,7 @@ struct WorktreeRemovalTests {
     func saved(script: String) async throws {
         try await withSession { session in
             try await session.shell(script)
-            #expect(try await session.place().unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+            #expect(try await session.place().unsaved == Worktree.Unsaved(files: 0, commits: 0))
             #expect(try await session.remove(isForced: false).status == 200)
             #expect(!FileManager.default.fileExists(atPath: session.directory))
         }

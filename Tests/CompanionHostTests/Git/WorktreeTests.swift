@@ -16,10 +16,10 @@ struct WorktreeTests {
         return (chat, try await device.events(chat: chat, turn: turn))
     }
 
-    private func place(_ device: TestDevice, _ chat: String) async throws -> AgentPlace {
+    private func place(_ device: TestDevice, _ chat: String) async throws -> Worktree {
         let reply = try await device.get("/companion/sessions/\(chat)")
         guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
-        return try reply.decoded(AgentPlaceResponse.self).session
+        return try reply.decoded(WorktreeResponse.self).session
     }
 
     private func remove(_ device: TestDevice, _ chat: String, force: Bool = false) async throws -> Reply {
@@ -44,7 +44,7 @@ struct WorktreeTests {
                 let changes = try await device.changes(chat)
                 #expect(changes.branch == "pairtool/\(short)" && changes.directory == directory)
                 #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
-                let listed = try await device.get("/companion/sessions").decoded(AgentPlacesResponse.self)
+                let listed = try await device.get("/companion/sessions").decoded(WorktreesResponse.self)
                 #expect(listed.sessions.elements.map(\.branch) == ["pairtool/\(short)"])
                 #expect(listed.sessions.elements.first?.title.hasPrefix("pwd; cat d/a") == true)
                 let (other, second) = try await begin(device, "pwd")
@@ -65,7 +65,7 @@ struct WorktreeTests {
             try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
                 let (chat, _) = try await begin(device, "echo ignored >x.log")
                 let before = try await place(device, chat)
-                #expect(before.unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+                #expect(before.unsaved == Worktree.Unsaved(files: 0, commits: 0))
                 #expect(try await remove(device, chat).status == 200)
                 #expect(!FileManager.default.fileExists(atPath: before.directory))
                 let left = try await repository.shell("git branch --list 'pairtool/*'; git worktree list")
@@ -101,7 +101,7 @@ struct WorktreeTests {
                 let (chat, reply) = try await begin(device, names + script)
                 #expect(reply.body.contains(#""type":"done""#), "\(reply.body)")
                 let place = try await place(device, chat)
-                #expect(place.unsaved == AgentPlace.Unsaved(files: files, commits: commits))
+                #expect(place.unsaved == Worktree.Unsaved(files: files, commits: commits))
                 if files + commits > 0 {
                     let refused = try await remove(device, chat)
                     #expect(refused.status == 409 && refused.code == .sessionUnsaved)
@@ -215,7 +215,7 @@ struct WorktreeTests {
                 #expect(try await device.send("POST", "/companion/command", body: command.body).status == 503)
                 try await database.write { try $0.execute(sql: "DROP TRIGGER cut") }
                 #expect(try await place(device, chat).branch == branch)
-                await administration.places.finishInterrupted(within: .seconds(120))
+                await administration.worktrees.finishInterrupted(within: .seconds(120))
                 let row = try #require(await administration.answer(AdminRequest(.audit)).audit?.last)
                 #expect(row.kind == "session.removed" && row.device == device.id)
                 #expect(
@@ -283,7 +283,7 @@ struct WorktreeTests {
                 #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
                 let place = try await place(device, chat)
                 #expect(place.directory == directory)
-                #expect(place.unsaved == AgentPlace.Unsaved(files: 2, commits: 0), "all of it would be lost")
+                #expect(place.unsaved == Worktree.Unsaved(files: 2, commits: 0), "all of it would be lost")
                 #expect(try await remove(device, chat).code == .sessionUnsaved)
                 try await device.ask("cd ..; rm -r \"$OLDPWD\"", chat)
                 let gone = "The session's working tree no longer has \(directory)/\(name)"
@@ -381,7 +381,7 @@ struct WorktreeTests {
                 $0.projects = [other]
             } _: { (host: TestHost, device: inout TestDevice) async throws in
                 try await device.pair()
-                let listed = try await device.get("/companion/sessions").decoded(AgentPlacesResponse.self)
+                let listed = try await device.get("/companion/sessions").decoded(WorktreesResponse.self)
                 #expect(listed.sessions.elements.isEmpty)
                 #expect(try await remove(device, chat).status == 404)
                 let administration = host.server.administration
@@ -462,7 +462,7 @@ struct WorktreeTests {
             try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
                 let (chat, reply) = try await begin(device, "cat a; echo b >b")
                 #expect(reply.answer == "one\n")
-                #expect(try await place(device, chat).unsaved == AgentPlace.Unsaved(files: 1, commits: 0))
+                #expect(try await place(device, chat).unsaved == Worktree.Unsaved(files: 1, commits: 0))
                 #expect(try await remove(device, chat).status == 409)
                 #expect(try await remove(device, chat, force: true).status == 200)
                 #expect(!FileManager.default.fileExists(atPath: mark))

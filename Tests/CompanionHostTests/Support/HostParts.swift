@@ -115,7 +115,7 @@ struct HostParts: Sendable {
             store: store,
             makeProject: makeProject ?? { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
             turns: turns,
-            places: AgentPlaces(
+            worktrees: Worktrees(
                 sessions: GitSessions(
                     database: database,
                     directory: directory + "/changes",

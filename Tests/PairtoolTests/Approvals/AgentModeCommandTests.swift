@@ -141,7 +141,7 @@ import Testing
 
     @Test("A table of 40 columns leaves it out, one of 80 shows it without what a terminal would obey")
     func narrow() throws {
-        var place = AgentPlace(
+        var place = Worktree(
             id: "0123456789",
             title: "Water the long beds of the garden",
             projectId: "p",

@@ -171,7 +171,7 @@ import Testing
             let ended = await line(.questionEnded(question))
             #expect(ended == "The question 7b0e4a11 in chat c0ffee00 \(words)\n")
         }
-        let notice = QuestionNotice(.continued, question)
+        let notice = ApprovalNotice(.continued, question)
         let continued = await line(.questionContinued(notice, chatID: question.chatId, turnID: "t"))
         #expect(continued == "The agent in chat c0ffee00 goes on after question 7b0e4a11.\n")
     }

@@ -50,8 +50,10 @@ import Testing
     func kinds() {
         let long = String(repeating: "No ", count: 60)
         let options = [
-            AgentOption(id: "a", name: "No", kind: .allowOnce), AgentOption(id: "b", name: "Yes", kind: .rejectOnce),
-            AgentOption(id: "c", name: long, kind: .allowAlways), AgentOption(id: "d", name: "x\ny", kind: .other),
+            ApprovalOption(id: "a", name: "No", kind: .allowOnce),
+            ApprovalOption(id: "b", name: "Yes", kind: .rejectOnce),
+            ApprovalOption(id: "c", name: long, kind: .allowAlways),
+            ApprovalOption(id: "d", name: "x\ny", kind: .other),
         ]
         let keys = OptionKeys(options, mayAlways: true)
         let name = String(long.prefix(29)) + "…"

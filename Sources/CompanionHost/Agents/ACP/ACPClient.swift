@@ -50,7 +50,7 @@ struct ACPClient: Sendable {
     private struct OpenQuestion {
         var id: ACPID
         var session: ByteText
-        var options: [AgentOption]
+        var options: [ApprovalOption]
     }
 
     private struct Prompt {
@@ -106,7 +106,7 @@ struct ACPClient: Sendable {
     /// - Returns: Whether it was open, and has such an option.
     mutating func decide(_ key: Int, _ answer: ApprovalAnswer) -> Bool {
         guard let question = questions[key] else { return false }
-        let option: AgentOption?
+        let option: ApprovalOption?
         do {
             option = try answer.option(of: question.options, mayAlways: true)
         } catch {
@@ -127,7 +127,7 @@ struct ACPClient: Sendable {
     }
 
     /// - Parameter option: nil ends the turn.
-    private mutating func send(_ option: AgentOption?, to question: ACPID) {
+    private mutating func send(_ option: ApprovalOption?, to question: ACPID) {
         var outcome: JSONValue = ["outcome": "cancelled"]
         if let option { outcome = ["outcome": "selected", "optionId": .string(option.id)] }
         write(.answer(question, .success(["outcome": outcome])))

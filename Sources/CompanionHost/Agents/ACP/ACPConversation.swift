@@ -102,7 +102,7 @@ struct ACPConversation: Sendable {
     }
 
     /// A question as people see it.
-    mutating func question(_ question: ACPQuestion) -> AgentQuestion {
+    mutating func question(_ question: ACPQuestion) -> ProposedTool {
         hasWorked = true
         // An id that is used again is another call.
         let id = ByteText(question.call.id)
@@ -126,7 +126,7 @@ struct ACPConversation: Sendable {
             content: known?.text ?? CutText(),
             others: known?.others ?? []
         )
-        return AgentQuestion(
+        return ProposedTool(
             call: call,
             arguments: text.text,
             command: ACPCommand(input)?.text ?? ACPCommand.member(of: input).map { $0.value.indentedJSON },

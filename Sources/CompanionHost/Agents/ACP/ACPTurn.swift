@@ -6,7 +6,7 @@ final class ACPTurn: Sendable {
     /// A question that the agent waits for, until its end.
     struct Asked: Sendable {
         var key: Int
-        var question: AgentQuestion
+        var question: ProposedTool
         var end: AsyncStream<Void>
     }
 
@@ -119,7 +119,7 @@ final class ACPTurn: Sendable {
     ///   - decide: Takes the answer to the agent.
     func run(
         prompt: @escaping @Sendable () async throws -> JSONValue,
-        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
+        ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer,
         decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws {
         let answer: JSONValue
@@ -137,7 +137,7 @@ final class ACPTurn: Sendable {
 
     private func answered(
         _ prompt: @escaping @Sendable () async throws -> JSONValue,
-        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
+        _ ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer,
         _ decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws -> JSONValue {
         try await withThrowingTaskGroup(of: JSONValue?.self) { group in
@@ -163,7 +163,7 @@ final class ACPTurn: Sendable {
     /// Puts a question, until it is answered or needs no answer any more.
     private static func put(
         _ asked: Asked,
-        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
+        _ ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer
     ) async -> ApprovalAnswer {
         await withTaskGroup { group in
             group.addTask { await ask(asked.question) }

@@ -175,7 +175,7 @@ struct ACPQuestion: Sendable, Hashable {
     var key: Int
     var session: String
     var call: ACPToolCall
-    var options: [AgentOption]
+    var options: [ApprovalOption]
 
     /// Options that a question may have.
     static let mostOptions = 20
@@ -194,12 +194,12 @@ struct ACPQuestion: Sendable, Hashable {
         guard offered.count <= Self.mostOptions else { return nil }
         options = offered.compactMap { option in
             guard let id = option["optionId"]?.string else { return nil }
-            let kind = AgentOption.Kind(rawValue: option["kind"]?.string ?? "") ?? .other
+            let kind = ApprovalOption.Kind(rawValue: option["kind"]?.string ?? "") ?? .other
             let name = (option["name"]?.string ?? id).scalars(atMost: Self.nameLength)
-            return AgentOption(id: id, name: name, kind: kind)
+            return ApprovalOption(id: id, name: name, kind: kind)
         }
         // Two of the same id would be one answer with two meanings.
-        guard options.allSatisfy({ (1...AgentOption.idSize).contains($0.id.utf8.count) }),
+        guard options.allSatisfy({ (1...ApprovalOption.idSize).contains($0.id.utf8.count) }),
             Set(options.map { ByteText($0.id) }).count == options.count
         else { return nil }
     }

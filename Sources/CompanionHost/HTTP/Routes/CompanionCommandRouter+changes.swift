@@ -8,7 +8,7 @@ extension CompanionCommandRouter {
             _ = try await authenticate(request, context)
             let query = request.uri.queryParameters
             return .json(
-                try await places.changes(
+                try await worktrees.changes(
                     chatID: context.parameter("id"),
                     wantsDifference: query["stat"].map(String.init) != "1",
                     file: query["file"].map(String.init)
@@ -17,12 +17,12 @@ extension CompanionCommandRouter {
         }
         add(.get, "/companion/sessions", to: router) { request, context in
             _ = try await authenticate(request, context)
-            return .json(AgentPlacesResponse(sessions: try await places.all(isOwner: false)))
+            return .json(WorktreesResponse(sessions: try await worktrees.all(isOwner: false)))
         }
         add(.get, "/companion/sessions/:id", to: router) { request, context in
             _ = try await authenticate(request, context)
-            let place = try await places.place(ofChat: context.parameter("id"), isOwner: false)
-            return .json(AgentPlaceResponse(session: place))
+            let place = try await worktrees.worktree(ofChat: context.parameter("id"), isOwner: false)
+            return .json(WorktreeResponse(session: place))
         }
     }
 }

@@ -22,7 +22,7 @@ package struct CompanionCommandRouter: Sendable {
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
     let turns: TurnRunner
-    let places: AgentPlaces
+    let worktrees: Worktrees
     let quotas: DeviceQuotas
     let questions: AgentQuestions
     let agent: any Agent

@@ -63,15 +63,15 @@ extension TerminalInteraction {
 struct OptionKeys {
     static let view = UInt8(ascii: "v")
 
-    private let keys: [(key: UInt8, option: AgentOption)]
+    private let keys: [(key: UInt8, option: ApprovalOption)]
     private let columns: Int?
 
     /// - Parameters:
     ///   - mayAlways: Whether answers that go for later requests too have keys.
     ///   - columns: The width of the window; nil if it has none.
-    init(_ options: [AgentOption], mayAlways: Bool, columns: Int? = nil) {
+    init(_ options: [ApprovalOption], mayAlways: Bool, columns: Int? = nil) {
         self.columns = columns
-        let usual: [AgentOption.Kind: UInt8] = [
+        let usual: [ApprovalOption.Kind: UInt8] = [
             .allowOnce: UInt8(ascii: "y"), .allowAlways: UInt8(ascii: "a"), .rejectOnce: UInt8(ascii: "n"),
             .rejectAlways: UInt8(ascii: "N"),
         ]
@@ -83,7 +83,7 @@ struct OptionKeys {
         }
     }
 
-    func option(for key: UInt8) -> AgentOption? {
+    func option(for key: UInt8) -> ApprovalOption? {
         keys.first { $0.key == key }?.option
     }
 

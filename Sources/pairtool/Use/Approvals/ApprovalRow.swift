@@ -15,7 +15,7 @@ struct ApprovalRow: Encodable {
     var status: String
     var details: [String: String]?
     var arguments: String?
-    var options: [AgentOption]?
+    var options: [ApprovalOption]?
     /// The id of the option that was chosen.
     var option: String?
     var decidedBy: String?

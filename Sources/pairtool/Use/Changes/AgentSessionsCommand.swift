@@ -39,7 +39,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options.environment) { session in
-                try options.output.list(try await session.places.places(), place: "on \(session.host.name)")
+                try options.output.list(try await session.worktreeClient.worktrees(), place: "on \(session.host.name)")
             }
         }
     }
@@ -63,8 +63,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options.environment) { session in
-                let (host, chat) = try await session.place(self.session)
-                options.output.show(try await host.place(ofChat: chat))
+                let (host, chat) = try await session.worktree(self.session)
+                options.output.show(try await host.worktree(ofChat: chat))
             }
         }
     }
@@ -97,18 +97,18 @@ struct AgentSessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options.environment) { session in
-                let (host, chat) = try await session.place(self.session)
-                options.output.showRemoved(try await host.removePlace(ofChat: chat, isForced: force))
+                let (host, chat) = try await session.worktree(self.session)
+                options.output.showRemoved(try await host.removeWorktree(ofChat: chat, isForced: force))
             }
         }
     }
 }
 
 extension HostSession {
-    /// The client for the places where agents work.
+    /// The client for the worktrees of agents.
     ///
     /// - Throws: ``AppError`` that names the command for hosts whose sessions are something else.
-    fileprivate var places: any ChangeReporting {
+    fileprivate var worktreeClient: any ChangeReporting {
         get throws {
             let family = host.family.behavior.capabilities(of: host, health: nil)
             guard offer.changes == nil,
@@ -124,9 +124,9 @@ extension HostSession {
     }
 
     /// The session that the user named, as the id of its chat, and the client for it.
-    fileprivate func place(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
-        let host = try places
-        let found = try AgentPlace.find(word, in: try await host.places(), listing: "pairtool sessions")
+    fileprivate func worktree(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
+        let host = try worktreeClient
+        let found = try Worktree.find(word, in: try await host.worktrees(), listing: "pairtool sessions")
         return (host, found.id)
     }
 }

@@ -192,13 +192,13 @@ extension TurnEvent {
     }
 }
 
-extension QuestionNotice {
+extension ApprovalNotice {
     /// The outcome of a question, as text for users.
     var ending: String {
         let person = decidedBy ?? "Someone"
         return switch state {
         case .approved, .rejected:
-            answer.map { "\(person) answered “\(AgentOption.shown($0))” (\(state.rawValue))" }
+            answer.map { "\(person) answered “\(ApprovalOption.shown($0))” (\(state.rawValue))" }
                 ?? "\(person) \(state.rawValue) it"
         case .expired: "Nobody answered in time: rejected"
         default: "The question needs no answer any more"

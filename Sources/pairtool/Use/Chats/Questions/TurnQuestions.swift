@@ -19,8 +19,8 @@ final class TurnQuestions: Sendable {
     /// Whether the user is asked during the turn; else the messages say how to answer.
     private let asksUser: Bool
     /// Questions to be answered, one after the other.
-    private let asked: AsyncStream<QuestionNotice>
-    private let ask: AsyncStream<QuestionNotice>.Continuation
+    private let asked: AsyncStream<ApprovalNotice>
+    private let ask: AsyncStream<ApprovalNotice>.Continuation
     /// The open questions by their ids. Each has a stream that ends when the question needs no answer any more.
     private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
@@ -49,7 +49,7 @@ final class TurnQuestions: Sendable {
     }
 
     /// Takes what the host says of a question.
-    func take(_ notice: QuestionNotice) {
+    func take(_ notice: ApprovalNotice) {
         switch notice.phase {
         case .asked:
             let (end, over) = AsyncStream.makeStream(of: Never.self)
@@ -61,7 +61,7 @@ final class TurnQuestions: Sendable {
     }
 
     /// Answers a question, unless somebody else does.
-    private func answer(_ notice: QuestionNotice) async {
+    private func answer(_ notice: ApprovalNotice) async {
         guard let end = open.withLockedValue({ $0[ByteText(notice.id)]?.end }) else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in await decide(notice) }
@@ -73,12 +73,12 @@ final class TurnQuestions: Sendable {
     }
 
     /// The answer that the options of the command line give to a question; nil if the user is to be asked.
-    private func usualAnswer(_ notice: QuestionNotice) -> ApprovalAnswer? {
+    private func usualAnswer(_ notice: ApprovalNotice) -> ApprovalAnswer? {
         if allowed.covers(kind: notice.kind, title: notice.title) { return .allow(always: false) }
         return deniesRest ? .reject(always: false, reason: nil) : nil
     }
 
-    private func decide(_ notice: QuestionNotice) async {
+    private func decide(_ notice: ApprovalNotice) async {
         guard let approvals = session.offer.approvals else { return }
         do {
             if let answer = usualAnswer(notice) {

@@ -2,8 +2,8 @@ import CompanionApp
 import CompanionWire
 import FoundationEssentials
 
-/// A session of an agent, in JSON.
-struct AgentSessionRow: Encodable {
+/// A worktree in JSON: the session of an agent that works there.
+struct WorktreeRow: Encodable {
     var chatId: String
     var title: String
     var projectId: String
@@ -12,22 +12,22 @@ struct AgentSessionRow: Encodable {
     var branch: String?
     var startedAt: Date
     var baseCommit: String?
-    var unsaved: AgentPlace.Unsaved?
+    var unsaved: Worktree.Unsaved?
     var problem: String?
     var mode: AgentMode?
 
-    init(_ place: AgentPlace) {
-        chatId = place.id
-        title = place.title
-        projectId = place.projectId
-        directory = place.directory
-        isWorktree = place.isWorktree
-        branch = place.branch
-        startedAt = place.startedAt
-        baseCommit = place.baseCommit
-        unsaved = place.unsaved
-        problem = place.problem
-        mode = place.mode
+    init(_ worktree: Worktree) {
+        chatId = worktree.id
+        title = worktree.title
+        projectId = worktree.projectId
+        directory = worktree.directory
+        isWorktree = worktree.isWorktree
+        branch = worktree.branch
+        startedAt = worktree.startedAt
+        baseCommit = worktree.baseCommit
+        unsaved = worktree.unsaved
+        problem = worktree.problem
+        mode = worktree.mode
     }
 
     private var loss: String {
@@ -51,13 +51,13 @@ struct AgentSessionRow: Encodable {
 
 extension Output {
     /// - Parameter place: The place of the sessions, such as `on Studio`, for the error if there are none.
-    func list(_ places: [AgentPlace], place: String) throws {
-        guard !places.isEmpty else {
+    func list(_ worktrees: [Worktree], place: String) throws {
+        guard !worktrees.isEmpty else {
             throw AppError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
         }
         let now = context.now()
-        let rows = places.map(AgentSessionRow.init)
-        var columns: [TableColumn<AgentSessionRow>] = [
+        let rows = worktrees.map(WorktreeRow.init)
+        var columns: [TableColumn<WorktreeRow>] = [
             TableColumn("ID", rank: 0) { $0.chatId.shortID },
             TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
             TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
@@ -68,15 +68,15 @@ extension Output {
         list(rows, columns: columns, id: \.chatId)
     }
 
-    func show(_ place: AgentPlace) {
-        let row = AgentSessionRow(place)
+    func show(_ worktree: Worktree) {
+        let row = WorktreeRow(worktree)
         result(row, id: row.chatId) { fitted(row.text(now: context.now()), indent: 10) }
     }
 
-    /// - Parameter place: As it was before it was removed.
-    func showRemoved(_ place: AgentPlace) {
-        let row = AgentSessionRow(place)
-        let unsaved = place.unsaved.flatMap { $0.isEmpty ? nil : $0 }
+    /// - Parameter worktree: As it was before it was removed.
+    func showRemoved(_ worktree: Worktree) {
+        let row = WorktreeRow(worktree)
+        let unsaved = worktree.unsaved.flatMap { $0.isEmpty ? nil : $0 }
         result(row, id: row.chatId) {
             let lost = unsaved.map { " Lost: \($0.text)." } ?? ""
             // What stays is told in place of the branch.
@@ -87,12 +87,12 @@ extension Output {
     }
 }
 
-extension AgentPlace {
+extension Worktree {
     /// The session that the user named: by its chat's id or title, or its branch.
-    static func find(_ word: String, in places: [AgentPlace], listing: String) throws -> AgentPlace {
+    static func find(_ word: String, in worktrees: [Worktree], listing: String) throws -> Worktree {
         try NameMatch.find(
             word,
-            in: places,
+            in: worktrees,
             kind: "session",
             listing: listing,
             ids: { [$0.id] },

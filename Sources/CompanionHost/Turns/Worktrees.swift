@@ -1,7 +1,7 @@
 import CompanionWire
 
 /// Answers devices and the owner about the working trees of agents and their changes.
-struct AgentPlaces: Sendable {
+struct Worktrees: Sendable {
     let sessions: GitSessions
     let store: CompanionHostStore
     let turns: TurnRunner
@@ -26,19 +26,19 @@ struct AgentPlaces: Sendable {
 
     /// - Parameter isOwner: Whether the owner asks, who also sees the sessions in projects that are not listed any
     ///   more.
-    func all(isOwner: Bool) async throws -> [AgentPlace] {
+    func all(isOwner: Bool) async throws -> [Worktree] {
         let modes = try await store.modes()
-        return try await sessions.places(in: isOwner ? nil : store.catalog).map { place in
-            var place = place
-            place.mode = modes[ByteText(place.id)]
-            return place
+        return try await sessions.worktrees(in: isOwner ? nil : store.catalog).map { worktree in
+            var worktree = worktree
+            worktree.mode = modes[ByteText(worktree.id)]
+            return worktree
         }
     }
 
-    func place(ofChat chat: String, isOwner: Bool) async throws -> AgentPlace {
-        var place = try await sessions.place(ofChat: chat, in: isOwner ? nil : store.catalog)
-        place.mode = try await store.mode(ofChat: chat)
-        return place
+    func worktree(ofChat chat: String, isOwner: Bool) async throws -> Worktree {
+        var worktree = try await sessions.worktree(ofChat: chat, in: isOwner ? nil : store.catalog)
+        worktree.mode = try await store.mode(ofChat: chat)
+        return worktree
     }
 
     /// - Parameters:
@@ -50,7 +50,7 @@ struct AgentPlaces: Sendable {
         isForced: Bool,
         by device: String?,
         command: String? = nil
-    ) async throws -> AgentPlace {
+    ) async throws -> Worktree {
         try await sessions.remove(
             chat: chat,
             isForced: isForced,

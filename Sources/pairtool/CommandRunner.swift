@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionApp
 import CompanionWire
+import PairingAgent
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {

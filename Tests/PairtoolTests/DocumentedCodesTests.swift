@@ -1,5 +1,6 @@
 import CompanionApp
 import FoundationEssentials
+import PairingAgent
 import Testing
 
 @testable import pairtool

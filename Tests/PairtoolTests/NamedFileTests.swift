@@ -4,6 +4,7 @@ import Glibc
 import Identity
 import LocalState
 import PNGFiles
+import PairingAgent
 import QRCodec
 import Testing
 

@@ -1,4 +1,5 @@
 package import Discovery
+import PairingAgent
 
 /// Which engine looks for hosts, and on which interface. It takes precedence over the environment variables.
 package struct DiscoveryChoice: Hashable, Sendable {

@@ -4,6 +4,7 @@ package import Discovery
 package import History
 package import Identity
 package import LocalState
+package import PairingAgent
 package import QRCodec
 
 /// An error of a module, which says how users are told about it.

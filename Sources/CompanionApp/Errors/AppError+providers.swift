@@ -1,4 +1,5 @@
 package import CompanionClient
+package import PairingAgent
 package import Providers
 
 extension ProviderError: DescribedError {

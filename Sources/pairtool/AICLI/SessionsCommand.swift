@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 struct AICLICommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

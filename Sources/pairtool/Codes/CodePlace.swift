@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Desktop
 import LocalState
+import PairingAgent
 import QRCodec
 
 /// A place to read a picture of a code from.

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import Desktop
+import PairingAgent
 
 /// A place to watch for codes.
 enum CodeSource: Sendable {

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import NIOConcurrencyHelpers
+import PairingAgent
 import QRCodec
 
 /// Reads one pairing code after another from a camera or a stream of frames.

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import LocalState
+import PairingAgent
 import QRCodec
 
 /// Reads QR codes from a picture in a file or on standard input, on a thread that may block.

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Desktop
 import LocalState
+import PairingAgent
 
 /// Reads pictures that are saved to a directory, each as soon as it is complete.
 struct PictureWatch: Sendable {

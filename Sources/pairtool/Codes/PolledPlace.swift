@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Desktop
 import FoundationEssentials
+import PairingAgent
 
 /// Reads the screen or the clipboard again and again.
 struct PolledPlace: Sendable {

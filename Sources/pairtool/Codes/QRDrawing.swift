@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import LocalState
+import PairingAgent
 import QRCodec
 
 /// Draws text as a QR code.

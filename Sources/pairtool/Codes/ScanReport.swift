@@ -1,5 +1,6 @@
 import CompanionApp
 import CompanionWire
+import PairingAgent
 
 /// Collects the results from several pictures and prints them.
 struct ScanReport {

@@ -1,4 +1,5 @@
 import CompanionApp
+import PairingAgent
 
 /// A warning about the result of a successful command, on standard error with `--json`.
 struct WarningReport: Encodable {

@@ -1,6 +1,7 @@
 import CompanionApp
 import Glibc
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The exit codes of the tool, stable for scripts.
 enum ExitStatus: Int32, Sendable {

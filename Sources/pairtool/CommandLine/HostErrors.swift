@@ -1,6 +1,7 @@
-package import CompanionApp
+import CompanionApp
 import CompanionHost
 import CompanionWire
+package import PairingAgent
 
 extension CompanionHostError: DescribedError {
     package var described: AppError {

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Discovery
 import Identity
+import PairingAgent
 
 extension CopilotForgeFamily {
     /// Asks `GET /health`, in plain HTTP first and then by HTTPS, because the port may be either. Neither request has a

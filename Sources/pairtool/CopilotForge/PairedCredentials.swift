@@ -4,6 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 /// This machine's credentials for a verified host: the key for signatures, and the stored session token.
 struct PairedCredentials: DeviceCredentials {

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Discovery
 import Identity
+import PairingAgent
 
 /// Asks which hosts are at an address: `discover` without mDNS.
 struct AddressedHost: Sendable {

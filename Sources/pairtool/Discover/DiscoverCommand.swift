@@ -6,6 +6,7 @@ import Discovery
 import Doctor
 import Identity
 import LocalState
+import PairingAgent
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

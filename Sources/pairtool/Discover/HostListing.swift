@@ -3,6 +3,7 @@ import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// Searches the network once and lists the hosts.
 struct HostListing: Sendable {

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionWire
 import Discovery
 import Identity
+import PairingAgent
 
 /// The value of `discover --host`: an address or a host's name.
 enum WantedHost: Sendable, Hashable {

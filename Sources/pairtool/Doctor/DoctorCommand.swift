@@ -7,6 +7,7 @@ import Discovery
 import Doctor
 import Identity
 import LocalState
+import PairingAgent
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 /// A paired Jarvis daemon, a client that speaks to it, and the surroundings of the task.
 struct JarvisSession: Sendable {

@@ -5,6 +5,7 @@ import CompanionWire
 import History
 import Identity
 import LocalState
+import PairingAgent
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Discovery
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The hosts that one search of the network has found so far, and whether the search is complete.
 struct DiscoverySnapshot: Sendable {

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import Identity
+import PairingAgent
 
 /// An address in place of a host's name: `--host ADDRESS[:PORT]`.
 struct HostPlace: Sendable, Hashable {

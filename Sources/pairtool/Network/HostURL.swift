@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Discovery
 import LocalState
+import PairingAgent
 
 /// The value of `--url`: an address or an mDNS name, and whether TLS is required.
 struct HostURL: Sendable, Hashable {

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionHost
 import CompanionWire
 import LocalState
+import PairingAgent
 import Providers
 
 /// Which agent answers, and what it may do.

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
+import PairingAgent
 import Subprocess
 import SystemPackage
 

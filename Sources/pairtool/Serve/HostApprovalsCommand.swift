@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 struct HostApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

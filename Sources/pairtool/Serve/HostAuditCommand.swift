@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 struct HostAuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import CompanionHost
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import PairingAgent
 
 struct HostRulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,6 +8,7 @@ import Glibc
 import Identity
 import LocalState
 import Logging
+import PairingAgent
 
 struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 /// Shows the host's events: pairing codes, and devices that pair, connect and leave.
 actor HostScreen {

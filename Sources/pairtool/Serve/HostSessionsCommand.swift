@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionHost
 import CompanionWire
+import PairingAgent
 
 struct HostSessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CompanionWire
 import Glibc
 import Identity
 import LocalState
+import PairingAgent
 import QRCodec
 
 /// The PNG file with a host's current QR code. It contains a token, so it is removed when the host ends.

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 struct CapabilitiesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 struct DisconnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 import Testing
 
 @testable import pairtool

@@ -4,6 +4,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import PairingAgent
 import QRCodec
 import Testing
 

@@ -1,6 +1,7 @@
 import CompanionApp
 import Glibc
 import LocalState
+import PairingAgent
 
 /// Reads files that the user names.
 enum InputFile {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import LineEditor
 import LocalState
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The source of an interactive chat's prompts.
 protocol PromptReader: Sendable {

@@ -3,6 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Glibc
 import LocalState
+import PairingAgent
 import Subprocess
 import SystemPackage
 

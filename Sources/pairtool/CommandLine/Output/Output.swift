@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 /// How a command writes its data.
 enum OutputFormat: Sendable {

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Glibc
 import LocalState
+import PairingAgent
 
 /// Writes files that the user names.
 enum OutputFile {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionApp
 import CompanionWire
+import PairingAgent
 
 /// Rewrites a command line for the argument parser: options that every command has may come before the command.
 struct CommandWords {

@@ -1,5 +1,6 @@
 import CompanionApp
 import CompanionWire
+import PairingAgent
 
 /// Finds the item that the user named on the command line.
 enum NameMatch {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import PairingAgent
 
 struct AgentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

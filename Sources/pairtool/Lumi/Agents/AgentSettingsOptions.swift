@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import PairingAgent
 import Providers
 
 /// The options that set an agent's provider, model, system prompt, temperature and limit of tokens.

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 struct RemotePingCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

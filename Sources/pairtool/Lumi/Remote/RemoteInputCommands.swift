@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 struct RemoteKeyCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

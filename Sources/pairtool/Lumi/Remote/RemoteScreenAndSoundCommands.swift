@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 struct RemoteScreenshotCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

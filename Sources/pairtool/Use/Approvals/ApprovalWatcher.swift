@@ -4,6 +4,7 @@ import CompanionWire
 import DBus
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 /// Watches the approval requests of a host, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 /// The option `--via`, for hosts that may have a second base URL.
 struct ApprovalPlaceOption: ParsableArguments {

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 /// Lists the places in git repositories where the agents of a verified host work, and removes their worktrees.
 struct AgentSessionsCommand: AsyncParsableCommand {

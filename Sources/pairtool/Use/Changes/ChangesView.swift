@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import Markdown
+import PairingAgent
 
 /// Shows what an agent has changed.
 struct ChangesView {

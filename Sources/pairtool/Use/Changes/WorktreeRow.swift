@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 /// A worktree in JSON: the session of an agent that works there.
 struct WorktreeRow: Encodable {

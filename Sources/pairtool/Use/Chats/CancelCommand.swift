@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

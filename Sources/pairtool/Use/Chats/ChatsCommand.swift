@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import LocalState
+import PairingAgent
 import Providers
 
 /// Pictures that go with a prompt.

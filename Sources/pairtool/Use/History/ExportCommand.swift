@@ -4,6 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import History
 import LocalState
+import PairingAgent
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

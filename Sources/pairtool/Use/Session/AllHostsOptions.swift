@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import PairingAgent
 
 /// Whether a command asks all paired hosts instead of one.
 struct AllHostsOptions: ParsableArguments {

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 extension HostOptions {
     /// The paired host for a command that only one family has: the named host, else the default host, else the only one

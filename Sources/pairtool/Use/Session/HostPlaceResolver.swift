@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import PairingAgent
 
 /// Finds out which paired host is at an address.
 struct HostPlaceResolver: Sendable {

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 /// A chat and the project that it belongs to.
 struct ChatInProject: Sendable {

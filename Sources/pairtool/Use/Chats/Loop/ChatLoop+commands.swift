@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import LocalState
 import Markdown
+import PairingAgent
 
 extension ChatLoop {
     /// The next step after a command.

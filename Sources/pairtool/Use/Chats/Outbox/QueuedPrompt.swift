@@ -4,6 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 /// A prompt that waits for a paired host.
 struct QueuedPrompt: Sendable {

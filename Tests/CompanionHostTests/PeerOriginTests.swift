@@ -53,8 +53,8 @@ struct PeerOriginTests {
         return outcome.closureResult
     }
 
-    private static func place(_ port: UInt16) throws -> TCPSocketTable.Place {
-        TCPSocketTable.Place(address: try #require(IPAddress("127.0.0.1")), port: port)
+    private static func place(_ port: UInt16) throws -> TCPSocket.End {
+        TCPSocket.End(address: try #require(IPAddress("127.0.0.1")), port: port)
     }
 
     @Test(

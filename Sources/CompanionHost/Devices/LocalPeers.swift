@@ -45,10 +45,10 @@ final class LocalPeers: Sendable {
     func user(of channel: any Channel) async -> UInt32? {
         let peer = peer(of: channel)
         if let user = peer.user { return user }
-        guard peer.isHere, let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
-            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)),
+        guard peer.isHere, let client = channel.remoteAddress.flatMap(TCPSocket.End.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocket.End.init(of:)),
             let user = try? await NIOThreadPool.singleton.runIfActive({
-                TCPSocketTable.current().owner(of: client, connectedTo: server)
+                TCPSocket(of: client, connectedTo: server)?.owner
             })
         else { return nil }
         // The connection may have been closed meanwhile.
@@ -65,8 +65,8 @@ final class LocalPeers: Sendable {
         guard let isHere = Self.isHere(peer) else { return .unknown }
         // An address may have been taken away since the connection came.
         guard isHere || self.peer(of: channel).isHere else { return .elsewhere }
-        guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
-            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:))
+        guard let client = channel.remoteAddress.flatMap(TCPSocket.End.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocket.End.init(of:))
         else { return .unknown }
         return (try? await BlockingCall.run { PeerOrigin(of: client, connectedTo: server) }) ?? .unknown
     }
@@ -92,7 +92,7 @@ final class LocalPeers: Sendable {
     }
 }
 
-extension TCPSocketTable.Place {
+extension TCPSocket.End {
     /// nil for what has no IP address.
     init?(of address: SocketAddress) {
         guard let port = address.port.flatMap(UInt16.init(exactly:)), let ip = IPAddress(raw: address) else {

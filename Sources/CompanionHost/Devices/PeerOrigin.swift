@@ -19,7 +19,7 @@ enum PeerOrigin: Sendable, Hashable {
     /// - Parameters:
     ///   - client: The client's end.
     ///   - server: The host's end.
-    init(of client: TCPSocketTable.Place, connectedTo server: TCPSocketTable.Place) {
+    init(of client: TCPSocket.End, connectedTo server: TCPSocket.End) {
         self = .unknown
         for _ in 0..<Self.looks {
             self = Self(seenOf: client, connectedTo: server)
@@ -29,8 +29,8 @@ enum PeerOrigin: Sendable, Hashable {
 
     private static let looks = 5
 
-    private init(seenOf client: TCPSocketTable.Place, connectedTo server: TCPSocketTable.Place) {
-        guard let socket = TCPSocketTable.current().socket(of: client, connectedTo: server) else {
+    private init(seenOf client: TCPSocket.End, connectedTo server: TCPSocket.End) {
+        guard let socket = TCPSocket(of: client, connectedTo: server) else {
             // Whoever sent the request has ended, or has closed the connection.
             self = .unknown
             return
@@ -44,7 +44,7 @@ enum PeerOrigin: Sendable, Hashable {
         }
         // One that has ended meanwhile may have been an agent's, and may have passed the connection on.
         guard holders.known.allSatisfy({ ProcessTable.entry($0.id)?.startedAt == $0.startedAt }),
-            TCPSocketTable.current().socket(of: client, connectedTo: server) == socket
+            TCPSocket(of: client, connectedTo: server) == socket
         else {
             self = .unknown
             return

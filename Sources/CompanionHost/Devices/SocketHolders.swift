@@ -9,7 +9,7 @@ struct SocketHolders: Sendable {
     private(set) var hidden: [ProcessTable.Entry] = []
 
     /// Looks at all processes. Blocks.
-    init(of inode: UInt64) {
+    init(of inode: UInt32) {
         let name = "socket:[\(inode)]".utf8.map { CChar(bitPattern: $0) }
         for process in ProcessTable.now().entries where !process.isZombie {
             switch Self.has(process.id, name) {

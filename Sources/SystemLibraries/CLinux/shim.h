@@ -1,6 +1,9 @@
 #include <stddef.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/sock_diag.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,11 +27,3 @@ static inline int pairtool_open_beneath(int directory, const char *path, int fla
 
 /// Makes this process the parent of its orphaned descendants: prctl(2), PR_SET_CHILD_SUBREAPER.
 static inline int pairtool_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
-
-/// Where bytes first occur in others; NULL: nowhere. The C library shows memmem only to programs for GNU.
-void *memmem(const void *haystack, size_t haystack_size, const void *needle, size_t needle_size);
-static inline const void *_Nullable pairtool_find(
-    const void *_Nonnull bytes, size_t size, const void *_Nonnull part, size_t part_size)
-{
-    return memmem(bytes, size, part, part_size);
-}

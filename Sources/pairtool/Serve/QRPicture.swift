@@ -34,8 +34,8 @@ struct QRPicture: Sendable {
         }
         self.path = place
         isBehindLink = FileStatus(path, followingLinks: false)?.kind == .link
-        // There is no code yet. Writing an empty picture shows whether the file can be written.
-        try Self.signature.withUnsafeBytes { try OutputFile.replace(place, with: $0) }
+        // There is no code yet. An empty file shows that it can be written, and nobody takes it for a picture.
+        try OutputFile.replace(place, with: UnsafeRawBufferPointer(start: nil, count: 0))
         ExitCleanup.add(remove)
     }
 
@@ -61,7 +61,7 @@ struct QRPicture: Sendable {
         guard FileStatus(path, followingLinks: false)?.kind == .file,
             let content = try? PrivateFile.read(path, limit: most)
         else { return false }
-        if content.isEmpty || content == signature { return true }
+        if content.isEmpty { return true }
         guard content.starts(with: signature), let found = try? QRScanner.scan(content) else { return false }
         return found.contains { symbol in
             if case .pairing = QRContent(symbol.bytes) { true } else { false }

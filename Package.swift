@@ -60,7 +60,7 @@ let modules: [Target] = [
     .target(
         name: "Desktop",
         dependencies: [
-            "CXCB", "QRCodec",
+            "CXCB", "CompanionWire", "DBus", "LocalState", "QRCodec",
             .product(name: "Subprocess", package: "swift-subprocess"),
         ],
         swiftSettings: strict

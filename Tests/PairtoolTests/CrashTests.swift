@@ -7,6 +7,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// A host that is killed at any moment (SIGKILL) has the state of before or after what it was doing, and nothing

@@ -6,6 +6,7 @@ import Identity
 import LocalState
 import Testing
 
+@testable import CompanionApp
 @testable import Doctor
 @testable import pairtool
 

@@ -5,6 +5,7 @@ import Identity
 import NIOConcurrencyHelpers
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// What waits for hosts in sight, and what events name.

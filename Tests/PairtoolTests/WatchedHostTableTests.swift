@@ -3,6 +3,7 @@ import Discovery
 import Identity
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 @Suite("What a watch with --probe shows and asks")
@@ -23,7 +24,7 @@ struct WatchedHostTableTests {
         actions.compactMap { if case .show(let change, _) = $0 { change.rawValue } else { nil } }
     }
 
-    private func asked(_ actions: [WatchedHostTable.Action]) -> [DiscoveredRow] {
+    private func asked(_ actions: [WatchedHostTable.Action]) -> [SightedHost] {
         actions.compactMap { if case .probe(let row) = $0 { row } else { nil } }
     }
 
@@ -68,7 +69,7 @@ struct WatchedHostTableTests {
     @Test("Sixteen hosts are asked at a time, and all get their turn")
     func limit() throws {
         var table = WatchedHostTable(paired: PairedHosts(), probes: true)
-        var open: [DiscoveredRow] = []
+        var open: [SightedHost] = []
         for number in 0..<40 { open += asked(table.take(.added(try host(number)))) }
         #expect(open.count == WatchedHostTable.probeLimit)
         // A round that is due meanwhile asks nobody twice at a time.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionWire
-import Glibc
 
 /// The rules for names that the user gives.
 enum NameRule {
@@ -25,17 +24,5 @@ enum NameRule {
         guard (1...200).contains(name.utf8.count), name.isSame(as: TerminalText.line(name)),
             !name.trimmingWhitespace().isEmpty
         else { throw ValidationError("--model needs the name of a model, of at most 200 bytes.") }
-    }
-}
-
-/// The name of this machine.
-enum MachineName {
-    /// The host name without its domain.
-    static var current: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "Linux workstation" }
-        let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let label = name.prefix { $0 != "." }
-        return label.isEmpty ? "Linux workstation" : String(label)
     }
 }

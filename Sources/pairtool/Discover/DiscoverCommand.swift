@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import Desktop
 import Discovery
 import Doctor
 import Identity
@@ -103,13 +104,13 @@ struct DiscoverCommand: AsyncParsableCommand {
         let output = options.output
         if let host {
             let rows = try await rows(of: host, output)
-            output.list(rows, columns: DiscoveredRow.columns(rows, probe: true), id: \.id)
+            output.list(rows, columns: SightedHost.columns(rows, probe: true), id: \.id)
             for row in rows where row.conflicting {
                 output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")"))
             }
             if output.format == .text { sayNext(rows, output) }
         } else if watch {
-            output.tell(of: USBDevice.appleDevices(context: output.context))
+            output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
             let client = try output.environment(discovery.choice).discoveryClient(domain: domain)
             try await DiscoveryWatch(output: output, paired: try paired(output), probes: probe)
                 .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
@@ -118,7 +119,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
     }
 
-    private func rows(of host: WantedHost, _ output: Output) async throws -> [DiscoveredRow] {
+    private func rows(of host: WantedHost, _ output: Output) async throws -> [SightedHost] {
         let paired = try paired(output)
         switch host {
         case .place(let place):
@@ -136,7 +137,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     }
 
     /// Suggests commands for the hosts that were found.
-    private func sayNext(_ rows: [DiscoveredRow], _ output: Output) {
+    private func sayNext(_ rows: [SightedHost], _ output: Output) {
         for row in rows where row.probe?.state == .up {
             let family = row.family
             guard !row.paired else {
@@ -161,7 +162,7 @@ struct DiscoverCommand: AsyncParsableCommand {
             domain: domain,
             choice: discovery.choice
         )
-        let ask: (@Sendable (inout [DiscoveredRow]) async -> Void)? =
+        let ask: (@Sendable (inout [SightedHost]) async -> Void)? =
             if probe { Probe.fill } else { nil }
         guard var error = try await listing.run(output, probe: ask) else { return }
         error.details = try await LikelyCauses.find(interface: output.environment(discovery.choice).discoveryInterface)

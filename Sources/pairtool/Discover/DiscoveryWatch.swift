@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Discovery
@@ -18,7 +19,7 @@ struct DiscoveryWatch: Sendable {
         var at: Date
         /// The engine that was lost, or that continues.
         var engine: String?
-        var host: DiscoveredRow?
+        var host: SightedHost?
         var message: String?
     }
 
@@ -26,7 +27,7 @@ struct DiscoveryWatch: Sendable {
     private enum Input: Sendable {
         case discovery(DiscoveryEvent)
         case roundIsDue
-        case probed(DiscoveredRow, ProbeResult)
+        case probed(SightedHost, ProbeResult)
     }
 
     func run(client: CompanionDiscoveryClient, types: [ServiceType], limit: Duration?) async throws {
@@ -90,7 +91,7 @@ struct DiscoveryWatch: Sendable {
         }
     }
 
-    private func show(_ change: WatchedHostTable.Change, _ row: DiscoveredRow) {
+    private func show(_ change: WatchedHostTable.Change, _ row: SightedHost) {
         let now = output.context.now()
         let sign =
             switch change {

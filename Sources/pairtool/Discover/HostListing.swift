@@ -1,5 +1,6 @@
 import CompanionApp
 import CompanionWire
+import Desktop
 import Discovery
 import Identity
 import LocalState
@@ -40,12 +41,12 @@ struct HostListing: Sendable {
     /// - Throws: ``AppError``, `DiscoveryError`, `RecordFileError`; `CancellationError`.
     func run(
         _ output: Output,
-        probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
+        probe: (@Sendable (inout [SightedHost]) async -> Void)? = nil
     ) async throws -> AppError? {
         let environment = output.environment(choice)
         let client = try environment.discoveryClient(domain: domain)
         let paired = try PairedHostStore(directory: environment.paths.data).load()
-        output.tell(of: USBDevice.appleDevices(context: output.context))
+        output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
         let end = timeout.map { ContinuousClock.now + $0 }
         return try await look(with: client, until: end) { snapshot in
             var snapshot = snapshot
@@ -85,13 +86,13 @@ struct HostListing: Sendable {
         _ snapshot: DiscoverySnapshot,
         _ paired: PairedHosts,
         _ output: Output,
-        _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
+        _ probe: (@Sendable (inout [SightedHost]) async -> Void)?
     ) async -> AppError? {
-        var rows = snapshot.hosts.map { DiscoveredRow($0, paired: paired) }
+        var rows = snapshot.hosts.map { SightedHost($0, paired: paired) }
         guard !rows.isEmpty else { return snapshot.nobody }
         await probe?(&rows)
-        DiscoveredRow.markLookalikes(&rows, paired: paired)
-        output.list(rows, columns: DiscoveredRow.columns(rows, probe: probe != nil), id: \.id)
+        SightedHost.markLookalikes(&rows, paired: paired)
+        output.list(rows, columns: SightedHost.columns(rows, probe: probe != nil), id: \.id)
         if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
         for why in snapshot.incomplete {
             output.warn("discovery.incomplete", "\(why)", next: snapshot.engine == .daemon ? Self.moreRecords : nil)

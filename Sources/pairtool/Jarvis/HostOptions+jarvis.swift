@@ -4,13 +4,6 @@ import CompanionWire
 import Identity
 import PairingAgent
 
-/// A paired Jarvis daemon, a client that speaks to it, and the surroundings of the task.
-struct JarvisSession: Sendable {
-    let host: PairedHost
-    let client: JarvisClient
-    let environment: AppEnvironment
-}
-
 extension HostOptions {
     /// Runs a body with the selected Jarvis daemon.
     ///

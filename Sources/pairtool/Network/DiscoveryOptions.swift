@@ -1,6 +1,8 @@
 import ArgumentParser
 import CompanionApp
+import CompanionWire
 import Discovery
+import PairingAgent
 
 /// Options for discovery.
 struct DiscoveryOptions: ParsableArguments {
@@ -19,3 +21,28 @@ struct DiscoveryOptions: ParsableArguments {
 }
 
 extension DiscoveryEngineChoice: ExpressibleByArgument {}
+
+extension HostFamily: ExpressibleByArgument {}
+
+extension RequiredTrust: ExpressibleByArgument {}
+
+/// The value of `--pin`.
+extension CertificatePin: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+}
+
+extension HostURL {
+    /// The value of `--url`.
+    ///
+    /// - Throws: `ValidationError` that explains what is wrong with the text.
+    init(commandLine text: String) throws {
+        guard let url = HostURL(text) else {
+            throw ValidationError(
+                "“\(TerminalText.line(text))” is not an address. Give an IP address or a name that ends in .local, and a port "
+                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local. Other names are not looked up, and "
+                    + "there is no path."
+            )
+        }
+        self = url
+    }
+}

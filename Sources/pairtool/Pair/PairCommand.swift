@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionApp
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -83,8 +84,20 @@ struct PairCommand: AsyncParsableCommand {
             )
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
-        if let fallbackURL { try (family ?? .usual).behavior.check(fallbackURL: fallbackURL) }
+        if let fallbackURL { try check(fallbackURL: fallbackURL) }
         if host != nil, url != nil { throw ValidationError("Give the host or --url, not both.") }
+    }
+
+    private func check(fallbackURL: String) throws {
+        guard (family ?? .usual).behavior.takesSecondURL else {
+            throw ValidationError("Hosts of this family have no second base URL: leave out --fallback-url.")
+        }
+        guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+            throw ValidationError(
+                "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
+                    + "local address."
+            )
+        }
     }
 
     mutating func run() async throws {
@@ -284,17 +297,6 @@ extension PairCommand {
             client: try environment.discoveryClient(),
             limit: timeout.duration,
             known: try PairedHostStore(directory: environment.paths.data).load()
-        )
-    }
-}
-
-extension AppError {
-    static var noPairingCode: AppError {
-        AppError(
-            .usage,
-            "pairing.no_code",
-            "no code was given, and there is no terminal to ask for one",
-            next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
         )
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 
 /// Options for what this device requests when it pairs, and what it accepts.

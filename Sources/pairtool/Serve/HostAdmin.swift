@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionHost
 import CompanionWire
 import FoundationEssentials

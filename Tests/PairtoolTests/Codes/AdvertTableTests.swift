@@ -4,6 +4,7 @@ import Identity
 import PairingAgent
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// What auto-pairing makes of adverts.

@@ -5,6 +5,7 @@ import FoundationEssentials
 import Logging
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// What a user sees who mistypes the name of a thing, or gives a code or a name that leads nowhere.

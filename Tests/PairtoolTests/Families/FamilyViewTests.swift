@@ -7,6 +7,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// What `status`, `doctor`, `capabilities` and probes make of hosts of every family.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import Desktop
 @testable import pairtool
 
 @Suite struct USBTests {

@@ -1,6 +1,7 @@
 import Discovery
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 @Suite struct DiscoverySnapshotTests {

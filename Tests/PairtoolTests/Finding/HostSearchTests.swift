@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionWire
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// In which order a paired host is looked for.
@@ -136,19 +137,19 @@ import Testing
         ]
     )
     func place(text: String, expected: String) throws {
-        #expect(try #require(HostPlace(text)).endpoint(7879).description == expected)
+        #expect(try #require(HostAddress(text)).endpoint(7879).description == expected)
     }
 
     @Test("A name, an id or nonsense is none", arguments: ["Studio", "0123456789abcdef", "", "1.1.1.1:0", "1.1.1.1:x"])
     func none(text: String) {
-        #expect(HostPlace(text) == nil)
+        #expect(HostAddress(text) == nil)
     }
 
     @Test("A port may be that of plain HTTP; without one, the usual port comes first")
     func ports() throws {
-        let place = try #require(HostPlace("10.0.0.7:65535"))
+        let place = try #require(HostAddress("10.0.0.7:65535"))
         #expect(place.secureEndpoints([]).map(\.port) == [65535])
-        #expect(try #require(HostPlace("10.0.0.7:7878")).secureEndpoints([]).map(\.port) == [7878, 7879])
-        #expect(try #require(HostPlace("10.0.0.7")).secureEndpoints([]).map(\.port) == [7879])
+        #expect(try #require(HostAddress("10.0.0.7:7878")).secureEndpoints([]).map(\.port) == [7878, 7879])
+        #expect(try #require(HostAddress("10.0.0.7")).secureEndpoints([]).map(\.port) == [7879])
     }
 }

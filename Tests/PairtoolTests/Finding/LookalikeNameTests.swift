@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 @Suite struct LookalikeNameTests {

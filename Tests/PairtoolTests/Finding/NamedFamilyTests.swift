@@ -6,6 +6,7 @@ import Logging
 import PairingAgent
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 /// Hosts of every family are found by name and by address, and what is said next is their own command.

@@ -11,7 +11,7 @@ extension HostOptions {
         if let word = host ?? environment.hostVariable {
             let hosts = try PairedHostStore(directory: environment.paths.data).load()
             // An address is looked up when the host is opened.
-            guard HostPlace(word) == nil || hosts.hosts.contains(where: { $0.name == word }) else { return [] }
+            guard HostAddress(word) == nil || hosts.hosts.contains(where: { $0.name == word }) else { return [] }
             return [try PairedHostSelection.select(word, in: hosts)]
         }
         do {

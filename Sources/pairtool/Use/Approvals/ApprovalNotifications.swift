@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import Desktop
 import FoundationEssentials
 
 /// The approval requests that are shown as desktop notifications.

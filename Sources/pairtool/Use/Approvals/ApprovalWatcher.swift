@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import DBus
+import Desktop
 import FoundationEssentials
 import Identity
 import PairingAgent

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -77,11 +78,12 @@ struct WatchCommand: AsyncParsableCommand {
             group.addTask { for await _ in occasions { await session.sendWaiting() } }
             group.addTask {
                 while true {
-                    try await ContinuousClock().sleep(for: Self.pause)
+                    try await ContinuousClock().sleep(for: Reconnection.pause)
                     occasion.yield()
                 }
             }
-            try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
+            try await session.events.run(every: interval.duration, progress: progress, patience: Reconnection.patience)
+            {
                 await writer.write($0)
                 if $0.mayTakePrompts { occasion.yield() }
             }

@@ -171,7 +171,7 @@ extension HostOptions {
                 if !isAway || !wasLost { environment.interaction.warn(error.naming(host)) }
                 guard isAway else { return error }
                 wasLost = true
-                try? await ContinuousClock().sleep(for: Self.pause)
+                try? await ContinuousClock().sleep(for: Reconnection.pause)
             }
         }
         return nil

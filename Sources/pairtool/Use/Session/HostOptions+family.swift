@@ -55,7 +55,7 @@ extension PairedHostSelection {
 
     private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
         try requireName(word)
-        guard let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) else {
+        guard let place = HostAddress(word), !hosts.hosts.contains(where: { $0.name == word }) else {
             return try select(word, in: hosts)
         }
         // Hosts of most families cannot prove their identity, so pairtool uses them only at the address where they were

@@ -73,22 +73,17 @@ struct HostOptions: ParsableArguments {
                     environment.interaction.say("Waiting for it. Ctrl-C ends it.")
                 }
                 isWaiting = true
-                try await ContinuousClock().sleep(for: Self.pause)
+                try await ContinuousClock().sleep(for: Reconnection.pause)
             }
         }
     }
-
-    /// The pause between two searches for a host that was not found.
-    static let pause = Duration.seconds(5)
-    /// Failed connections in a row after which a watched host is searched for at other addresses.
-    static let patience = 2
 
     /// The selected host with its current address.
     func selected(_ environment: AppEnvironment) async throws -> PairedHost {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         var selected: PairedHost
         var places: [CompanionEndpoint]?
-        if let word = host ?? environment.hostVariable, let place = HostPlace(word),
+        if let word = host ?? environment.hostVariable, let place = HostAddress(word),
             !hosts.hosts.contains(where: { $0.name == word })
         {
             let usual = try? PairedHostSelection.select(host == nil ? nil : environment.hostVariable, in: hosts)
@@ -122,89 +117,5 @@ struct HostOptions: ParsableArguments {
             guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
             hosts.hosts[index].lastSeenAt = now
         }
-    }
-}
-
-extension AppEnvironment {
-    /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.
-    var hostVariable: String? { variables["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
-}
-
-/// Selects a paired host.
-enum PairedHostSelection {
-    /// - Parameter word: A name or id prefix; nil means the default host.
-    /// - Throws: ``AppError``, also for an empty name, as in `--host "$UNSET"`.
-    static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
-        guard !hosts.hosts.isEmpty else {
-            throw AppError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
-        }
-        guard let word else {
-            if let host = hosts.defaultHost { return host }
-            throw ambiguous(hosts.hosts, "several hosts are paired, and none is the default")
-        }
-        try requireName(word)
-        let found = hosts.matching(word)
-        if let host = found.first, found.count == 1 { return host }
-        guard found.isEmpty else {
-            throw AppError(
-                .usage,
-                "host.ambiguous",
-                "“\(word)” matches several: \(names(found))",
-                next: "give more of the id: pairtool hosts"
-            )
-        }
-        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.begins(with: word) }
-        throw AppError(
-            .notPaired,
-            "host.unknown",
-            "no paired host is called “\(word)”"
-                + (NearestWord.of(word, in: hosts.hosts.map(\.name)).map { "; did you mean “\($0)”?" }
-                    ?? "; the paired hosts are: \(names(hosts.hosts))"),
-            next: isShort
-                ? "give at least four characters of the id"
-                : "see the paired hosts: pairtool hosts, or pair: pairtool pair"
-        )
-    }
-
-    /// Selects a host without asking any.
-    ///
-    /// - Returns: nil if none was last reached at the address that was named.
-    static func selectKnown(_ word: String?, in hosts: PairedHosts) throws -> PairedHost? {
-        if let word, let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name.isSame(as: word) }) {
-            return hosts.hosts.first { $0.endpoint == place.endpoint($0.endpoint.port) }
-        }
-        return try select(word, in: hosts)
-    }
-
-    static func requireName(_ word: String) throws {
-        guard word.isEmpty else { return }
-        throw AppError(
-            .usage,
-            "usage",
-            "the name of the host is empty",
-            next: "see the paired hosts: pairtool hosts"
-        )
-    }
-
-    static func unknown(_ place: HostPlace) -> AppError {
-        AppError(
-            .notPaired,
-            "host.unknown",
-            "no paired host is at \(place.address)\(place.port.map { ", port \($0)" } ?? "")",
-            next: "see the paired hosts: pairtool hosts, or pair: pairtool pair"
-        )
-    }
-
-    static func ambiguous(_ hosts: [PairedHost], _ why: String) -> AppError {
-        AppError(
-            .usage,
-            "host.ambiguous",
-            "\(why): \(names(hosts))",
-            next: "name one with --host, or: pairtool hosts default NAME"
-        )
-    }
-
-    private static func names(_ hosts: [PairedHost]) -> String {
-        hosts.map { "\($0.name) (\($0.id.shortID))" }.joined(separator: ", ")
     }
 }

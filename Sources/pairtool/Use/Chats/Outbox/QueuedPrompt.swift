@@ -18,7 +18,7 @@ struct QueuedPrompt: Sendable {
         var hosts = paired.hosts
         if let word = options.host {
             hosts = try PairedHostSelection.selectKnown(word, in: paired).map { [$0] } ?? []
-            if hosts.isEmpty, let place = HostPlace(word) { throw PairedHostSelection.unknown(place) }
+            if hosts.isEmpty, let place = HostAddress(word) { throw PairedHostSelection.unknown(place) }
         }
         return try hosts.filter { $0.family.behavior.queuing != .none }.flatMap { host in
             let store = host.family.behavior.outbox(of: host, environment: environment)
@@ -44,34 +44,6 @@ struct QueuedPrompt: Sendable {
     /// Whether it waits still.
     var isWaiting: Bool {
         get throws { try store.load().isWaiting(prompt.id) }
-    }
-}
-
-extension WaitingPrompt {
-    /// Whether it is another prompt for the same chat.
-    func isSameChat(as other: WaitingPrompt) -> Bool {
-        !id.isSame(as: other.id) && !Set(chatKeys).isDisjoint(with: other.chatKeys)
-    }
-
-    /// The ids that tell its chat from others: the host's, or the one of a chat that the host has not created yet.
-    /// Empty if neither is known.
-    var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
-
-    /// Whether the program that sends it has to wait for the answer: because nobody else gets it, or to answer what the
-    /// agent of a verified host asks.
-    func needsSender(at host: PairedHost) -> Bool {
-        switch host.family.behavior.queuing {
-        case .none: false
-        case .untilAnswered: true
-        case .untilReceived: host.trust == .verified && (deniesQuestions || allowedTools?.isEmpty != true)
-        }
-    }
-
-    /// The beginning of the prompt, for one line.
-    var excerpt: String {
-        let line = TerminalText.line(prompt.trimmingWhitespace())
-        let start = line.scalars(atMost: 60)
-        return start.isSame(as: line) ? start : start + "…"
     }
 }
 

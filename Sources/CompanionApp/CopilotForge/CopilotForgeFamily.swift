@@ -1,0 +1,200 @@
+import CompanionClient
+import CompanionWire
+import Discovery
+import Identity
+import LocalState
+import PairingAgent
+
+/// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
+struct CopilotForgeFamily: Family {
+    let name = HostFamily.copilotforge
+    let usualPort = CompanionEndpoint.defaultPort
+    let pairCommand = "pairtool pair"
+    let firstCommand = "pairtool projects"
+    let codes: Set<PairingCodeKind> = [.digits, .picture]
+    let canBeVerified = true
+    let queuing = PromptQueuing.untilReceived
+    var followedTypes: [ServiceType] { serviceTypes }
+
+    func clients(of host: PairedHost) -> [Any.Type] {
+        host.trust == .verified
+            ? [
+                CompanionAPIClient.self, CommandedTurns.self, LiveEvents.self, SignedCommands.self, HostChanges.self,
+                CommandedApprovals.self,
+            ]
+            : [CompanionAPIClient.self, StreamedTurns.self, PolledEvents.self]
+    }
+
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
+        guard host.trust != .verified else { return FamilyCapabilities() }
+        let old = "needs protocol 2: update the host, then pair again"
+        return FamilyCapabilities(
+            notes: ["events": "polled every few seconds (protocol 1)"],
+            reasons: ["create": old, "cancel": old, "changes": old, "worktrees": old, "approvals": old]
+        )
+    }
+
+    func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
+        try await CopilotForgePairing(pairing).run()
+    }
+
+    func forget(_ host: PairedHost, environment: AppEnvironment) throws {
+        try SessionTokenStore(directory: environment.paths.data).forget(hostID: host.id)
+    }
+
+    func open<R>(
+        _ host: PairedHost,
+        environment: AppEnvironment,
+        configuration: CompanionClientConfiguration,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        let now = environment.now
+        return try await withClient(of: host, environment: environment, configuration: configuration) { client in
+            var offer = HostClient(devices: client, models: client, projects: client, chats: client)
+            if host.trust == .verified {
+                offer.turns = CommandedTurns(client: client, now: now)
+                let commands = SignedCommands(client: client)
+                (offer.sessions, offer.creation, offer.cancellation) = (commands, commands, commands)
+                offer.events = LiveEvents(client: client)
+                offer.changes = HostChanges(client: client)
+                offer.approvals = CommandedApprovals(client: client)
+            } else {
+                offer.turns = StreamedTurns(client: client, deviceID: host.deviceID, now: now)
+                offer.events = PolledEvents(client: client, now: now)
+            }
+            // Runs before the error is reported, because the error may be about the missing items.
+            let result: Result<R, any Error>
+            do {
+                result = .success(try await body(offer))
+            } catch {
+                result = .failure(error)
+            }
+            client.leftOut.report(to: environment.interaction)
+            return try result.get()
+        }
+    }
+
+    private func withClient<R>(
+        of host: PairedHost,
+        environment: AppEnvironment,
+        configuration: CompanionClientConfiguration,
+        _ body: (CompanionAPIClient) async throws -> R
+    ) async throws -> R {
+        try await CompanionAPIClient.withClient(
+            endpoint: host.endpoint,
+            security: try host.security(),
+            credentials: host.trust == .verified ? PairedCredentials(host: host, environment: environment) : nil,
+            configuration: configuration,
+            logger: environment.logger("client"),
+            clock: environment.clock,
+            body
+        )
+    }
+}
+
+// MARK: Health
+
+extension CopilotForgeFamily {
+    func health(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await CompanionAPIClient.withClient(
+            endpoint: endpoint,
+            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration),
+            configuration: configuration
+        ) { HostHealth(try await $0.health(), at: endpoint) }
+    }
+
+    func health(
+        of host: PairedHost,
+        environment: AppEnvironment,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await withClient(of: host, environment: environment, configuration: configuration) {
+            try await health(of: host, $0)
+        }
+    }
+
+    private func health(of host: PairedHost, _ client: CompanionAPIClient) async throws -> HostHealth {
+        var health = HostHealth(try await client.health(), at: host.endpoint)
+        do {
+            health.standing = HostHealth.Standing(try await client.status(), of: host)
+        } catch let error as CompanionClientError {
+            health.standing = HostHealth.Standing(isConnected: false, failure: error)
+        }
+        health.assistant = .account(isSignedIn: try? await client.authStatus().authenticated)
+        health.clockOffset = client.clockOffset
+        return health
+    }
+
+    /// A verified host reports changes; a legacy one is asked every `interval`.
+    func watchHealth(
+        of host: PairedHost,
+        every interval: Duration,
+        environment: AppEnvironment,
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
+    ) async throws {
+        try await withClient(of: host, environment: environment, configuration: .default) { client in
+            guard host.trust == .verified else {
+                return try await poll(every: interval, take) { try await health(of: host, client) }
+            }
+            try await take(.success(try await health(of: host, client)))
+            try await LiveEventStream(client: client, patience: Reconnection.patience).run { event in
+                switch event {
+                case .event, .resumed: try await take(.success(try await health(of: host, client)))
+                case .interrupted(let reason):
+                    try await take(.failure(CompanionClientError(.unreachable, reason, delivery: .unknown)))
+                }
+            }
+        }
+    }
+}
+
+extension HostHealth {
+    fileprivate init(_ health: CompanionHealthResponse, at endpoint: CompanionEndpoint) {
+        self.init(
+            service: health.service,
+            version: health.version,
+            place: "\(endpoint)",
+            isForeign: !health.isCompanion,
+            protocolVersions: health.protocolVersions ?? [1]
+        )
+    }
+}
+
+extension HostHealth.Standing {
+    /// - Parameter status: The host's report of its devices.
+    fileprivate init(_ status: CompanionStatusResponse, of host: PairedHost) {
+        // With protocol v2 several devices are connected at a time, so it counts whether the host knows this one.
+        let known = host.trust == .verified ? status.device?.id : status.connectedDevice?.id
+        self.init(
+            isConnected: known == host.deviceID,
+            connectedDevice: status.connectedDevice,
+            deviceName: status.device?.name,
+            permissions: status.permissions,
+            expiresAt: status.expiresAt
+        )
+    }
+}
+
+extension LeftOutItems {
+    /// Reports the items in a host's lists that could not be read.
+    func report(to interaction: any Interaction) {
+        let counts = counts
+        for kind in Kind.allCases {
+            guard let count = counts[kind] else { continue }
+            let items = count == 1 ? String(kind.rawValue.dropLast()) : kind.rawValue
+            interaction.warn(
+                AppError(
+                    .failed,
+                    "host.left_out",
+                    "\(count) \(items) could not be read and \(count == 1 ? "is" : "are") left out"
+                )
+            )
+        }
+    }
+}

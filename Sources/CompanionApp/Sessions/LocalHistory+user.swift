@@ -1,0 +1,62 @@
+package import CompanionClient
+package import History
+package import Identity
+import LocalState
+import PairingAgent
+
+extension LocalHistory {
+    /// The history of the user; nil if the user wants none.
+    package static func ofUser(_ environment: AppEnvironment) -> LocalHistory? {
+        environment.historyLimits().map { LocalHistory($0, environment) }
+    }
+
+    /// The history of the user, with these limits. A failure is reported once, as one line.
+    convenience init(_ limits: HistoryLimits, _ environment: AppEnvironment) {
+        self.init(path: HistoryStore.path(state: environment.paths.state), limits: limits) { error in
+            var warning = AppError(describing: error)
+            warning.message += "; continuing without it"
+            environment.interaction.warn(warning, once: true)
+        }
+    }
+
+    /// Removes a host's part of the history.
+    package static func forget(_ host: PairedHost, _ environment: AppEnvironment) async {
+        let path = HistoryStore.path(state: environment.paths.state)
+        // Also if nothing is written down any more. The limits remove nothing of other hosts.
+        let history = LocalHistory(path: path, limits: HistoryLimits(size: .max)) { error in
+            environment.interaction.warn(error)
+        }
+        await HistoryRecorder(history, host: HistoryHost(host), now: environment.now).forget()
+        await history.finish(at: environment.now())
+    }
+
+    /// Removes a host's part if an error says that the host has ended the pairing: what it has shown is no longer this
+    /// device's.
+    package static func forget(_ host: PairedHost, ifRevokedBy error: any Error, _ environment: AppEnvironment) async {
+        guard let error = error as? CompanionClientError, error.code == .revoked else { return }
+        await forget(host, environment)
+    }
+}
+
+extension HistoryHost {
+    package init(_ host: PairedHost) {
+        self.init(id: host.id, name: host.name, family: host.family, pairedAt: host.pairedAt)
+    }
+}
+
+extension AppEnvironment {
+    /// Runs a body with the history, whether or not the user wants one.
+    ///
+    /// - Throws: `HistoryError`; what the body throws.
+    package func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
+        let store = try await HistoryStore.open(path: HistoryStore.path(state: paths.state))
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(store))
+        } catch {
+            result = .failure(error)
+        }
+        await store.close()
+        return try result.get()
+    }
+}

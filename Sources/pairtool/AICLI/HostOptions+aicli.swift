@@ -1,0 +1,26 @@
+import CompanionApp
+import CompanionClient
+import CompanionWire
+import Identity
+
+extension HostOptions {
+    /// Runs a body with the selected AICLI server.
+    ///
+    /// - Parameter matter: The subject of the command, such as `sessions`.
+    func withAICLI<R>(
+        _ environment: AppEnvironment,
+        for matter: String,
+        _ body: (AICLIHost) async throws -> R
+    ) async throws -> R {
+        let host = try paired(.aicli, for: matter, environment)
+        let result = try await HistoryRecorder.with(host, environment) { recorder in
+            try await host.naming {
+                try await AICLISessions.with(host, environment: environment) {
+                    try await body($0.recorded(by: recorder))
+                }
+            }
+        }
+        try noteContact(with: host, environment)
+        return result
+    }
+}

@@ -1,0 +1,22 @@
+import CompanionApp
+import CompanionWire
+import Identity
+
+extension SightedHost {
+    /// The columns of `discover`.
+    ///
+    /// - Parameter probe: Whether the hosts were probed.
+    static func columns(_ rows: [SightedHost], probe: Bool) -> [TableColumn<SightedHost>] {
+        var columns: [TableColumn<SightedHost>] = [
+            TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+            TableColumn("FAMILY", rank: 5) { $0.family.displayName },
+            TableColumn("PAIRED", rank: 2) { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
+            TableColumn("TRUST", rank: 4) { $0.trust?.rawValue ?? "–" },
+            TableColumn("ID", rank: 0) { $0.id.shortID },
+        ]
+        if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
+        if probe { columns.append(TableColumn("HEALTH", shrinks: true) { $0.probe?.text ?? "–" }) }
+        columns.append(TableColumn("ADDRESSES", .words, rank: 3) { $0.addressText })
+        return columns
+    }
+}

@@ -51,7 +51,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await host.withAICLI(options.environment, for: "sessions") { aicli in
+            try await host.selector.withAICLI(options.environment, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
                 let now = output.context.now()
                 let known = try aicli.store.sessions().sessions
@@ -100,7 +100,7 @@ struct SessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await host.withAICLI(options.environment, for: "sessions") { aicli in
+            try await host.selector.withAICLI(options.environment, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
                 let now = output.context.now()
                 let gone = try aicli.store.updateSessions { $0.cleanUp(now: now, listed: listed) }

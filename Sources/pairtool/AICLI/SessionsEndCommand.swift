@@ -31,7 +31,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withAICLI(options.environment, for: "sessions") { aicli in
+        try await host.selector.withAICLI(options.environment, for: "sessions") { aicli in
             let found = try await find(in: aicli)
             guard try await aicli.client.endSession(found.id) else {
                 throw AppError(

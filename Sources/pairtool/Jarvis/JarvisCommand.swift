@@ -45,7 +45,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options.environment, at: place) { session in
+        try await host.selector.withJarvis(options.environment, configuration: place.configuration) { session in
             let health = try await session.client.daemonHealth()
             let row = Row(
                 daemon: "\(session.client.base)",
@@ -107,7 +107,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options.environment, at: place) { session in
+        try await host.selector.withJarvis(options.environment, configuration: place.configuration) { session in
             let receipt = try await session.client.request(
                 JarvisApprovalRequest(
                     action: action,

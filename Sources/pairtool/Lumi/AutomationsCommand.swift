@@ -35,7 +35,7 @@ struct AutomationsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let names = Dictionary(try pulled.store.loadAgents()?.items.map { ($0.id, $0.name) } ?? []) { first, _ in first
         }
         let rows = try pulled.automations().map { automation in

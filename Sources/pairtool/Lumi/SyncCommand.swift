@@ -61,7 +61,7 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let (items, failure) = try await host.withMac(options.environment, for: "agents") { _ in
+        let (items, failure) = try await host.selector.withMac(options.environment, for: "agents") { _ in
             guard withKeys else { return }
             output.say("Keys and settings travel without encryption. Anyone on this network can read them.")
         } _: { mac -> ([LumiSync.Item], (any Error)?) in

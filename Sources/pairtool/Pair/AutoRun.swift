@@ -171,7 +171,7 @@ struct AutoRun: Sendable {
     /// Sends what waits for a host. The command goes on if that fails.
     private func sendWaiting(to host: PairedHost) async {
         do {
-            let found = try await HostOptions.naming(host).selected(environment)
+            let found = try await HostSelector(name: host.id).selected(environment)
             try await HostSession.with(found, environment: environment) { await $0.sendWaiting() }
         } catch {
             guard !Task.isCancelled else { return }

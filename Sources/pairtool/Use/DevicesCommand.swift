@@ -35,7 +35,7 @@ struct DevicesListCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let connected = try await session.devices.status().connectedDevice?.id
             let devices = try await session.devices.devices()
             guard !devices.isEmpty else {
@@ -84,7 +84,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let device = try NameMatch.find(
                 device,
                 in: try await session.devices.devices(),

@@ -28,7 +28,7 @@ struct DisconnectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let name = TerminalText.line(session.host.name)
             let connected = try await session.devices.status().connectedDevice
             // The request ends the connection of whichever device is connected, so it is sent only if that is this one.

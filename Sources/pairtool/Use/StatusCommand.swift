@@ -39,7 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
         let (output, environment) = (options.output, options.environment)
         guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
         guard watch else {
-            let selected = try await host.selected(environment)
+            let selected = try await host.selector.selected(environment)
             let health = try await health(of: selected, environment)
             let report = HostStatusReport(selected, health)
             show(report)
@@ -49,9 +49,11 @@ struct StatusCommand: AsyncParsableCommand {
                 if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
             }
-            return try host.noteContact(with: selected, environment)
+            return try host.selector.noteContact(with: selected, environment)
         }
-        try await host.repeating(environment) { try await follow(try await host.selected(environment), environment) }
+        try await host.selector.repeating(environment) {
+            try await follow(try await host.selector.selected(environment), environment)
+        }
     }
 
     /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.
@@ -69,9 +71,9 @@ struct StatusCommand: AsyncParsableCommand {
     /// The state of all hosts: a row each, whether or not they answer.
     private func showAll() async throws {
         let (output, environment) = (options.output, options.environment)
-        let hosts = try host.pairedHosts("its state", environment) { _ in true }
+        let hosts = try host.selector.pairedHosts("its state", environment) { _ in true }
         let limit = all.limit ?? environment.hostLimit
-        let results = try await host.ask(hosts, environment, limit: limit) { one, environment in
+        let results = try await host.selector.ask(hosts, environment, limit: limit) { one, environment in
             let selected = try await one.selected(environment)
             let health = try await health(of: selected, environment)
             try one.noteContact(with: selected, environment)
@@ -109,8 +111,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func followAll() async throws {
         let environment = options.environment
-        let hosts = try host.pairedHosts("its state", environment) { _ in true }
-        try await host.follow(hosts, environment) { one, host, environment in
+        let hosts = try host.selector.pairedHosts("its state", environment) { _ in true }
+        let worst = try await host.selector.follow(hosts, environment) { one, host, environment in
             let selected: PairedHost
             do {
                 selected = try await one.selected(environment)
@@ -120,6 +122,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             try await follow(selected, environment)
         }
+        if let worst { throw ExitRequest(worst) }
     }
 
     private func follow(_ host: PairedHost, _ environment: AppEnvironment) async throws {

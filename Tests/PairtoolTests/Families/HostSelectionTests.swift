@@ -1,10 +1,10 @@
-import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 @Suite struct HostSelectionTests {

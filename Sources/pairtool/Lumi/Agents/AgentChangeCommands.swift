@@ -32,7 +32,7 @@ struct AgentCreateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let name = name.trimmingWhitespace()
         try pulled.requireFree(name)
         var configuration = LumiAgent.Configuration(provider: "", model: "")
@@ -84,7 +84,7 @@ struct AgentEditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let before = try pulled.agent(agent)
         var (agent, settings) = (before, settings)
         if name == nil, settings.isEmpty {
@@ -136,7 +136,7 @@ struct AgentDeleteCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
         if row.origin == .here {
@@ -175,7 +175,7 @@ struct AgentRestoreCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let agent = try NameMatch.find(
             agent.lowercased(),
             in: try pulled.store.changedAgents(),

@@ -43,7 +43,7 @@ struct AgentListCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         try pulled.listAgents(options.output, next: "pairtool lumi sync") { _, isStarred in !starred || isStarred }
     }
 }
@@ -66,7 +66,7 @@ struct AgentSearchCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let text = text.lowercased()
         try pulled.listAgents(options.output, next: "pairtool lumi agents") { agent, _ in
             let configuration = agent.configuration

@@ -21,7 +21,7 @@ struct AgentShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
         let now = options.output.context.now()
@@ -50,7 +50,7 @@ struct AgentStarCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let pulled = try host.pulledHost(options.environment)
+        let pulled = try host.selector.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         try pulled.store.star(agent.id, !remove)
         let row = AgentRow(agent, isStarred: !remove, origin: try pulled.store.origin(of: agent.id))

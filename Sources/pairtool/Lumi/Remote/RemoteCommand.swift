@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
@@ -59,10 +60,10 @@ extension RemoteSubcommand {
     mutating func prepare(for host: PairedHost) async throws {}
 
     mutating func run() async throws {
-        let selected = try host.paired(.lumi, for: "remote commands", options.environment)
+        let selected = try host.selector.paired(.lumi, for: "remote commands", options.environment)
         try await prepare(for: selected)
         let command = self
-        try await host.withMac(options.environment, for: "remote commands") { mac in
+        try await host.selector.withMac(options.environment, for: "remote commands") { mac in
             try await command.run(on: mac, output: command.options.output)
         }
     }

@@ -31,7 +31,7 @@ struct RemotePromptCommand: AsyncParsableCommand {
         defer { prompts.close() }
         // Commands that ask the user share the terminal with the prompt.
         try await CommandContext.$current.withValue(context) {
-            try await host.withMac(options.environment, for: "remote commands") { mac in
+            try await host.selector.withMac(options.environment, for: "remote commands") { mac in
                 if context.canAsk { options.output.say("help lists the commands. Ctrl-D ends the connection.") }
                 while let line = try await prompts.next(nil) {
                     await prompts.remember(line, isKept: false)

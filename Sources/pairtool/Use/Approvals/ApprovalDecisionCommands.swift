@@ -73,7 +73,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
 
     /// Decides the request and reports the result.
     func decide(_ answer: ApprovalAnswer) async throws {
-        try await host.withApproval(id, at: place, options.environment) { session, approval in
+        try await host.selector.withApproval(id, at: place, options.environment) { session, approval in
             let approvals = try session.approvals
             if approvals.needsReason, case .reject(_, nil) = answer {
                 throw AppError(

@@ -5,10 +5,10 @@ import Identity
 import LocalState
 import PairingAgent
 
-extension HostOptions {
+extension HostSelector {
     /// The hosts whose requests a command is about: the named one, else all that ask for approvals.
     func approvalHosts(_ environment: AppEnvironment) throws -> [PairedHost] {
-        if let word = host ?? environment.hostVariable {
+        if let word = name ?? environment.hostVariable {
             let hosts = try PairedHostStore(directory: environment.paths.data).load()
             // An address is looked up when the host is opened.
             guard HostAddress(word) == nil || hosts.hosts.contains(where: { $0.name == word }) else { return [] }
@@ -34,7 +34,7 @@ extension HostOptions {
             let paired = try? PairedHostStore(directory: output.context.paths.data).load()
         else { return }
         var hosts = paired.hosts
-        if let word = host ?? output.environment().hostVariable {
+        if let word = name ?? output.environment().hostVariable {
             hosts = (try? PairedHostSelection.selectKnown(word, in: paired)).map { [$0] } ?? []
         }
         let names = hosts.filter { $0.family.behavior.asksSenderOnly }.map { TerminalText.line($0.name) }

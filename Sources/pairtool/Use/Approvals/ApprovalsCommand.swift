@@ -76,10 +76,10 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            host.sayUnlisted(options.output)
-            let hosts = try host.approvalHosts(options.environment)
+            host.selector.sayUnlisted(options.output)
+            let hosts = try host.selector.approvalHosts(options.environment)
             guard hosts.count > 1 || all.allHosts else {
-                let one = hosts.first.map { host.naming($0) } ?? host
+                let one = hosts.first.map { host.selector.naming($0) } ?? host.selector
                 guard watch else { return try await open(one, options.environment) { try await list($0) } }
                 return try await one.withSessions(options.environment, configuration: place.configuration) { session in
                     try await watcher(session).run(notifies: notify)
@@ -89,7 +89,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         private func open<R>(
-            _ host: HostOptions,
+            _ host: HostSelector,
             _ environment: AppEnvironment,
             _ body: (HostSession) async throws -> R
         ) async throws -> R {
@@ -153,7 +153,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         private func listAll(_ hosts: [PairedHost]) async throws {
             let (output, environment) = (options.output, options.environment)
-            let results = try await host.ask(hosts, environment, limit: all.limit ?? environment.hostLimit) {
+            let results = try await host.selector.ask(hosts, environment, limit: all.limit ?? environment.hostLimit) {
                 one,
                 environment in
                 try await open(one, environment) { session in
@@ -192,13 +192,14 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         private func watchAll(_ hosts: [PairedHost]) async throws {
-            try await host.follow(hosts, options.environment) { one, _, environment in
+            let worst = try await host.selector.follow(hosts, options.environment) { one, _, environment in
                 try await open(one, environment) { session in
                     var watcher = try watcher(session)
                     watcher.namesHost = true
                     try await watcher.run(notifies: notify)
                 }
             }
+            if let worst { throw ExitRequest(worst) }
         }
     }
 }

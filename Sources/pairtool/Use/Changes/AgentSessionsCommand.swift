@@ -39,7 +39,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options.environment) { session in
+            try await host.selector.withSession(options.environment) { session in
                 try options.output.list(try await session.worktreeClient.worktrees(), place: "on \(session.host.name)")
             }
         }
@@ -63,7 +63,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options.environment) { session in
+            try await host.selector.withSession(options.environment) { session in
                 let (host, chat) = try await session.worktree(self.session)
                 options.output.show(try await host.worktree(ofChat: chat))
             }
@@ -97,7 +97,7 @@ struct AgentSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options.environment) { session in
+            try await host.selector.withSession(options.environment) { session in
                 let (host, chat) = try await session.worktree(self.session)
                 options.output.showRemoved(try await host.removeWorktree(ofChat: chat, isForced: force))
             }

@@ -38,7 +38,7 @@ struct CancelCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let cancellation = try session.cancellation
             let chatID = try await session.chat(chat).chat.id
             let turns = LastTurns(environment: session.environment)

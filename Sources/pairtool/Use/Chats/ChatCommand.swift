@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 import CompanionWire
 import LineEditor
@@ -94,7 +95,7 @@ struct ChatCommand: AsyncParsableCommand {
         _ output: Output
     ) async throws {
         let environment = output.environment()
-        var host = self.host
+        var host = self.host.selector
         if let chat { host = try await host.holding(chat: chat, environment) }
         try await host.withSession(environment) { session in
             var conversation = try await Conversation.open(

@@ -52,7 +52,7 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.withKnownSession(options.output, in: options.environment, known) { session, output in
+        try await host.selector.withKnownSession(options.output, in: options.environment, known) { session, output in
             let projects: [MergedProject]
             if let project = project ?? namedProject {
                 projects = [try await session.project(project)]
@@ -79,9 +79,9 @@ struct ChatsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.pairedHosts("chats", options.environment) { $0 is any ProjectBrowsing.Type }
+        let hosts = try host.selector.pairedHosts("chats", options.environment) { $0 is any ProjectBrowsing.Type }
         let word = project ?? namedProject
-        let found = try await host.askKnown(hosts, all, known, output) { session in
+        let found = try await host.selector.askKnown(hosts, all, known, output) { session in
             let projects: [MergedProject]
             if let word {
                 projects = [try await session.project(word)]

@@ -20,7 +20,7 @@ struct ModelsCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let models = try await session.models.models()
             guard !models.isEmpty else {
                 throw AppError(.nothingFound, "model.none", "\(session.host.name) has no models")

@@ -42,7 +42,7 @@ struct NewProjectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let creation = try session.creation(of: "projects")
             let project = try await creation.createProject(name: name.trimmingWhitespace(), localPath: path)
             await session.recorder?.keep(project: project)
@@ -80,7 +80,7 @@ struct NewSessionCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let sessions = try session.sessions
             let project = try await session.project(project)
             let id = try await sessions.beginSession(in: project.project)
@@ -115,7 +115,7 @@ struct NewChatCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options.environment) { session in
+        try await host.selector.withSession(options.environment) { session in
             let creation = try session.creation(of: "empty chats")
             let project = try await session.project(project)
             let chat = try await creation.createChat(projectID: project.id, title: title)

@@ -29,7 +29,7 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.withKnownSession(options.output, in: options.environment, known) { session, output in
+        try await host.selector.withKnownSession(options.output, in: options.environment, known) { session, output in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
@@ -50,8 +50,8 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.pairedHosts("projects", options.environment) { $0 is any ProjectBrowsing.Type }
-        let found = try await host.askKnown(hosts, all, known, output) { session in
+        let hosts = try host.selector.pairedHosts("projects", options.environment) { $0 is any ProjectBrowsing.Type }
+        let found = try await host.selector.askKnown(hosts, all, known, output) { session in
             let projects = try await session.projects.mergedProjects()
             if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
             return projects

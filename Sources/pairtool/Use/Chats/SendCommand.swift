@@ -94,7 +94,7 @@ struct SendCommand: AsyncParsableCommand {
         let environment = output.environment()
         let prompt = try await promptText(output.context)
         let pictures = try await PromptPicture.read(images)
-        let host = new ? self.host : try await self.host.holding(chat: words[0], environment)
+        let host = new ? self.host.selector : try await self.host.selector.holding(chat: words[0], environment)
         guard !queue else { return try await sendQueued(prompt, host, output) }
         var (isReached, isTold) = (false, false)
         do {
@@ -148,7 +148,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Keeps the prompt on the disk, and sends it if the host can be reached.
-    private func sendQueued(_ prompt: String, _ host: HostOptions, _ output: Output) async throws {
+    private func sendQueued(_ prompt: String, _ host: HostSelector, _ output: Output) async throws {
         let environment = output.environment()
         var kept: QueuedPrompt?
         func keep(_ session: HostSession) async throws -> WaitingPrompt {

@@ -42,16 +42,16 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         guard !allHosts else { return try await watchAll() }
         let progress = LiveProgress()
-        try await host.withSessions(options.environment, saysWaiting: false) { session in
+        try await host.selector.withSessions(options.environment, saysWaiting: false) { session in
             let writer = LiveWriter(output: options.output, names: WatchedNames(session), host: session.host)
             try await follow(session, writer, progress)
         }
     }
 
     private func watchAll() async throws {
-        let hosts = try host.pairedHosts("events", options.environment) { $0 is any EventReporting.Type }
+        let hosts = try host.selector.pairedHosts("events", options.environment) { $0 is any EventReporting.Type }
         let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
-        try await host.follow(hosts, options.environment) { one, host, environment in
+        let worst = try await host.selector.follow(hosts, options.environment) { one, host, environment in
             guard let progress = progress[host.id] else { return }
             try await one.withSession(environment, saysWaiting: false) { session in
                 let writer = LiveWriter(
@@ -63,6 +63,7 @@ struct WatchCommand: AsyncParsableCommand {
                 try await follow(session, writer, progress)
             }
         }
+        if let worst { throw ExitRequest(worst) }
     }
 
     /// The pause between two attempts to send what waits.

@@ -120,30 +120,3 @@ struct HostAnswers<Value: Sendable>: Sendable {
         )
     }
 }
-
-extension AppError {
-    /// The same error with the host's name in its message.
-    func naming(_ host: PairedHost) -> AppError {
-        guard !message.has(host.name) else { return self }
-        var error = self
-        error.message = "\(host.name): \(message)"
-        return error
-    }
-
-    /// The same error with one more sentence in its message.
-    func adding(_ sentence: String) -> AppError {
-        var error = self
-        error.message += message.utf8.last == UInt8(ascii: ".") ? " \(sentence)" : ". \(sentence)"
-        return error
-    }
-
-    /// A host that was waited for as long as the user wants.
-    static func late(_ host: PairedHost, _ limit: Duration) -> AppError {
-        AppError(
-            .timedOut,
-            "host.timed_out",
-            "\(host.title) did not answer within \(limit.roughly)",
-            next: "wait longer: --timeout SECONDS"
-        )
-    }
-}

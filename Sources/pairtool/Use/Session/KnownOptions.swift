@@ -15,7 +15,7 @@ struct KnownOptions: ParsableArguments {
     var offline = false
 }
 
-extension HostOptions {
+extension HostSelector {
     /// Runs a body with the host or, if the host cannot be reached, with what the history knows of it.
     ///
     /// - Parameter body: Writes to the output that it gets, which marks rows of the history.
@@ -50,6 +50,59 @@ extension HostOptions {
                 throw error
             }
         }
+    }
+
+    /// Asks hosts at the same time; what is known of those that do not answer comes from the history.
+    func askKnown<Value: Sendable>(
+        _ hosts: [PairedHost],
+        _ all: AllHostsOptions,
+        _ known: KnownOptions,
+        _ output: Output,
+        _ body: @escaping @Sendable (HostSession) async throws -> Value
+    ) async throws -> HostAnswers<Value> {
+        let environment = output.environment()
+        var answers = HostAnswers<Value>()
+        for (host, result) in try await ask(
+            hosts,
+            environment,
+            limit: all.limit ?? environment.hostLimit,
+            { one, environment in try await one.known(output, in: environment, known, body) }
+        ) {
+            var result = result
+            if case .failure(let error) = result, error.kind == .timedOut, !known.offline {
+                var stored = known
+                stored.offline = true
+                if let answer = try? await naming(host).known(output, in: environment.muted(), stored, body) {
+                    result = .success(answer)
+                }
+            }
+            switch result {
+            case .success(let answer): answers.answers.append(answer)
+            case .failure(let error) where error.kind == .nothingFound: answers.emptyCount += 1
+            case .failure(let error): answers.failures.append((host, error))
+            }
+        }
+        return answers
+    }
+
+    private func known<Value: Sendable>(
+        _ output: Output,
+        in environment: AppEnvironment,
+        _ known: KnownOptions,
+        _ body: @Sendable (HostSession) async throws -> Value
+    ) async throws -> HostAnswers<Value>.Answer {
+        var answer: HostAnswers<Value>.Answer?
+        try await withKnownSession(output, in: environment, known) { session, _ in
+            let value = try await body(session)
+            answer = .init(
+                host: session.host,
+                value: value,
+                isStored: session.stored != nil,
+                asOf: session.stored?.asOf
+            )
+        }
+        guard let answer else { throw CancellationError() }
+        return answer
     }
 
     /// - Returns: Whether the history had an answer.
@@ -93,8 +146,8 @@ extension HostOptions {
     /// reached at the address that was named.
     private func chosen(_ environment: AppEnvironment) throws -> PairedHost? {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
-        let selected = try PairedHostSelection.selectKnown(host ?? environment.hostVariable, in: hosts)
-        if let selected { try require?.check(selected) }
+        let selected = try PairedHostSelection.selectKnown(name ?? environment.hostVariable, in: hosts)
+        if let selected { try required?.check(selected) }
         return selected
     }
 }

@@ -13,10 +13,10 @@ struct QueuedPrompt: Sendable {
     let prompt: WaitingPrompt
 
     /// The prompts that wait for all hosts, or for the one that the options name.
-    static func all(_ options: HostOptions, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
+    static func all(_ selector: HostSelector, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         var hosts = paired.hosts
-        if let word = options.host {
+        if let word = selector.name {
             hosts = try PairedHostSelection.selectKnown(word, in: paired).map { [$0] } ?? []
             if hosts.isEmpty, let place = HostAddress(word) { throw PairedHostSelection.unknown(place) }
         }
@@ -27,10 +27,10 @@ struct QueuedPrompt: Sendable {
     }
 
     /// The prompt with an id, or with the first characters of it.
-    static func find(_ id: String, _ options: HostOptions, _ environment: AppEnvironment) throws -> QueuedPrompt {
+    static func find(_ id: String, _ selector: HostSelector, _ environment: AppEnvironment) throws -> QueuedPrompt {
         try NameMatch.find(
             id,
-            in: try all(options, environment),
+            in: try all(selector, environment),
             kind: "outbox",
             called: "waiting prompt",
             listing: "pairtool outbox",

@@ -1,22 +1,19 @@
-import CompanionApp
-import CompanionClient
+package import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
 
-extension HostOptions {
+extension HostSelector {
     /// Runs a body with the selected Jarvis daemon.
     ///
-    /// - Parameter place: The base URL to use.
-    func withJarvis<R>(
+    package func withJarvis<R>(
         _ environment: AppEnvironment,
-        at place: ApprovalPlaceOption,
+        configuration: CompanionClientConfiguration,
         _ body: (JarvisSession) async throws -> R
     ) async throws -> R {
         let selected = try daemon(environment)
         return try await selected.naming {
-            try await JarvisSessions.withClient(selected, environment: environment, configuration: place.configuration)
-            {
+            try await JarvisSessions.withClient(selected, environment: environment, configuration: configuration) {
                 client in
                 try await body(JarvisSession(host: selected, client: client, environment: environment))
             }
@@ -40,6 +37,6 @@ extension HostOptions {
     }
 
     private func isUnnamed(_ environment: AppEnvironment) -> Bool {
-        host == nil && environment.hostVariable == nil
+        name == nil && environment.hostVariable == nil
     }
 }

@@ -1,24 +1,23 @@
-import CompanionApp
-import CompanionClient
+package import CompanionClient
 import CompanionWire
-import Identity
+package import Identity
 import LocalState
 import PairingAgent
 
 /// A Lumi host that accepts commands.
-struct RemoteMac: Sendable {
-    let client: LumiClient
-    let host: PairedHost
+package struct RemoteMac: Sendable {
+    package let client: LumiClient
+    package let host: PairedHost
 }
 
-extension HostOptions {
+extension HostSelector {
     /// Runs a body with a connection that a Lumi host has accepted. Reads neither the data that was pulled from the
     /// host nor a provider's key.
     ///
     /// - Parameters:
     ///   - matter: The subject of the command, such as `remote commands`.
     ///   - before: Runs before anyone at the Mac is asked to accept the connection.
-    func withMac<R>(
+    package func withMac<R>(
         _ environment: AppEnvironment,
         for matter: String,
         before: (PairedHost) async throws -> Void = { _ in },
@@ -36,7 +35,7 @@ extension HostOptions {
     }
 
     /// The selected Lumi host and the data that was pulled from it.
-    func pulledHost(_ environment: AppEnvironment) throws -> PulledHost {
+    package func pulledHost(_ environment: AppEnvironment) throws -> PulledHost {
         let host = try paired(.lumi, for: "agents", environment)
         return PulledHost(
             host: host,

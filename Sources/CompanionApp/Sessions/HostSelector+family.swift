@@ -1,27 +1,26 @@
-import CompanionApp
 import CompanionClient
-import CompanionWire
-import Identity
+package import CompanionWire
+package import Identity
 import LocalState
 import PairingAgent
 
-extension HostOptions {
+extension HostSelector {
     /// The paired host for a command that only one family has: the named host, else the default host, else the only one
     /// of the family. With only one such host, `--host` is not needed.
     ///
     /// - Parameter matter: The subject of the command, such as `approvals`.
     /// - Throws: ``AppError``, with the code `host.cannot` for a host of another family.
-    func paired(_ family: HostFamily, for matter: String, _ environment: AppEnvironment) throws -> PairedHost {
+    package func paired(_ family: HostFamily, for matter: String, _ environment: AppEnvironment) throws -> PairedHost {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
-        let word = host ?? environment.hostVariable
+        let word = name ?? environment.hostVariable
         let selected = try PairedHostSelection.select(word, of: family, for: matter, in: hosts)
-        try require?.check(selected)
+        try required?.check(selected)
         return selected
     }
 }
 
 extension PairedHostSelection {
-    /// See ``HostOptions/paired(_:for:_:)``.
+    /// See ``HostSelector/paired(_:for:_:)``.
     ///
     /// - Parameter word: A name, id prefix or address; nil if the user named no host.
     static func select(

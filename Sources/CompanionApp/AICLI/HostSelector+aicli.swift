@@ -1,13 +1,12 @@
-import CompanionApp
-import CompanionClient
+package import CompanionClient
 import CompanionWire
 import Identity
 
-extension HostOptions {
+extension HostSelector {
     /// Runs a body with the selected AICLI server.
     ///
     /// - Parameter matter: The subject of the command, such as `sessions`.
-    func withAICLI<R>(
+    package func withAICLI<R>(
         _ environment: AppEnvironment,
         for matter: String,
         _ body: (AICLIHost) async throws -> R

@@ -1,4 +1,3 @@
-import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
@@ -26,8 +25,8 @@ private struct FoundChat: Sendable {
     }
 }
 
-extension HostOptions {
-    /// The same options, naming the only paired host that has a chat. They stay as they are if the user has named a
+extension HostSelector {
+    /// The same, naming the only paired host that has a chat. They stay as they are if the user has named a
     /// host, or if only one is paired.
     ///
     /// A chat whose id is known on this machine is looked for nowhere else. If its whole title is known, pairtool asks
@@ -35,8 +34,8 @@ extension HostOptions {
     ///
     /// - Throws: ``AppError`` that lists the chats if several hosts have one, or that says which host did not
     ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
-    func holding(chat word: String, _ environment: AppEnvironment) async throws -> HostOptions {
-        guard host == nil, environment.hostVariable == nil else { return self }
+    package func holding(chat word: String, _ environment: AppEnvironment) async throws -> HostSelector {
+        guard name == nil, environment.hostVariable == nil else { return self }
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
         guard hosts.count > 1 else { return self }
@@ -78,7 +77,7 @@ extension HostOptions {
         return naming(try Self.match(word, in: candidates), of: paired, environment)
     }
 
-    private func naming(_ found: PairedHost, of paired: PairedHosts, _ environment: AppEnvironment) -> HostOptions {
+    private func naming(_ found: PairedHost, of paired: PairedHosts, _ environment: AppEnvironment) -> HostSelector {
         if found.id != paired.defaultID {
             environment.interaction.say(TerminalText.line("The chat is on \(found.name)."))
         }

@@ -70,7 +70,14 @@ package struct CompanionDiscoveryClient: Sendable {
         let program = BrowseProgram(types: types, keepsWatching: watching) { engine in
             engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
         }
-        return try await run(watching ? .watch : .browse, [], program, opening, isolation: isolation, body)
+        return try await run(
+            watching ? .watch : .browse,
+            services: [],
+            program: program,
+            opening: opening,
+            isolation: isolation,
+            body
+        )
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -90,16 +97,22 @@ package struct CompanionDiscoveryClient: Sendable {
     ) async throws -> Result {
         try advertisement.validate()
         let program = PublishProgram(name: advertisement.instanceName) { AvahiAlternative.serviceName(after: $0) }
-        return try await run(.publish, advertisement.services, program, nil, isolation: isolation) { _, events in
+        return try await run(
+            .publish,
+            services: advertisement.services,
+            program: program,
+            opening: nil,
+            isolation: isolation
+        ) { _, events in
             try await body(events)
         }
     }
 
     private func run<Program: EngineProgram, Result>(
         _ purpose: EmbeddedEngine.Purpose,
-        _ services: [Advertisement.Service],
-        _ program: Program,
-        _ opening: Duration?,
+        services: [Advertisement.Service],
+        program: Program,
+        opening: Duration?,
         isolation: isolated (any Actor)?,
         _ body: (DiscoveryEngineKind, AsyncStream<Program.Output>) async throws -> Result
     ) async throws -> Result {

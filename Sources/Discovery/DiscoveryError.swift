@@ -56,7 +56,7 @@ package struct DiscoveryError: Error, Sendable {
 
     package init(
         _ code: Code,
-        _ message: String,
+        message: String,
         underlying: (any Error)? = nil,
         fileID: String = #fileID,
         line: Int = #line

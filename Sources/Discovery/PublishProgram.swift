@@ -55,7 +55,7 @@ package struct PublishProgram: EngineProgram {
     private mutating func rename() -> [EngineCommand<AdvertisementEvent>] {
         guard renames < Self.renameLimit else {
             let message = "the name \(name) is taken, and so were \(Self.renameLimit) others before it"
-            return [.reconnect(DiscoveryError(.nameCollision, message))]
+            return [.reconnect(DiscoveryError(.nameCollision, message: message))]
         }
         renames += 1
         let old = name

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The browsing state machine")
 struct BrowseProgramTests {
-    private let lost = DiscoveryError(.engineLost, "gone")
+    private let lost = DiscoveryError(.engineLost, message: "gone")
 
     @Test("It browses every type once, all at the start")
     func start() {

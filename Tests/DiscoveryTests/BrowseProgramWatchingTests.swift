@@ -86,7 +86,7 @@ struct BrowseProgramWatchingTests {
         #expect(program.handle(.retryDue(.fixture())) == [])
         _ = program.handle(.found(.fixture()))
         _ = program.handle(.resolveFailed(.fixture()))
-        _ = program.disconnected(DiscoveryError(.engineLost, "gone"))
+        _ = program.disconnected(DiscoveryError(.engineLost, message: "gone"))
         #expect(program.handle(.retryDue(.fixture())) == [])
     }
 
@@ -125,7 +125,7 @@ struct BrowseProgramWatchingTests {
     @Test("An interruption names the engine that is gone, and the next word the one that goes on")
     func engines() {
         var program = BrowseProgram(types: [], keepsWatching: true)
-        let lost = DiscoveryError(.engineLost, "gone")
+        let lost = DiscoveryError(.engineLost, message: "gone")
         _ = program.connected(to: .daemon)
         #expect(program.disconnected(lost) == [.emit(.interrupted(lost, .daemon))])
         #expect(program.connected(to: .embedded).contains(.emit(.resumed(.embedded))))

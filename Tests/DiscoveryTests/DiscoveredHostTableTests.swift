@@ -162,11 +162,11 @@ private struct FollowedTable {
     var hosts: [DiscoveredHost] { seen.hosts }
 
     mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
-        follow(table.resolved(instance, resolution))
+        follow(table.resolved(instance, as: resolution))
     }
 
     mutating func failed(_ instance: ServiceInstance, _ flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent] {
-        follow(table.failed(instance, flaw))
+        follow(table.failed(instance, because: flaw))
     }
 
     mutating func removed(_ instance: ServiceInstance) -> [DiscoveryEvent] {

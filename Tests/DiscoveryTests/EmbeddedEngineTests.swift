@@ -21,7 +21,7 @@ struct EmbeddedEngineTests {
                     return try await body(name)
                 }
             }
-            throw DiscoveryError(.publishFailed, "the stream ended")
+            throw DiscoveryError(.publishFailed, message: "the stream ended")
         }
     }
 
@@ -54,7 +54,7 @@ struct EmbeddedEngineTests {
                 }
                 if isEnough(event, Array(hosts.values)) { return Array(hosts.values) }
             }
-            throw DiscoveryError(.browseFailed, "the stream ended")
+            throw DiscoveryError(.browseFailed, message: "the stream ended")
         }
     }
 
@@ -144,7 +144,7 @@ struct EmbeddedEngineTests {
                 while let event = await events.next() {
                     if let host = event.added { return host }
                 }
-                throw DiscoveryError(.resolveFailed, "the stream ended")
+                throw DiscoveryError(.resolveFailed, message: "the stream ended")
             }
             let left = clock.now
             while let event = await events.next() {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The publishing state machine")
 struct PublishProgramTests {
-    private let lost = DiscoveryError(.engineLost, "gone")
+    private let lost = DiscoveryError(.engineLost, message: "gone")
 
     private func program() -> PublishProgram {
         PublishProgram(name: "A", alternative: { $0 + "+" })
@@ -62,7 +62,7 @@ struct PublishProgramTests {
     @Test("An engine that refuses to publish is connected to anew")
     func refused() {
         var program = program()
-        let error = DiscoveryError(.publishFailed, "no")
+        let error = DiscoveryError(.publishFailed, message: "no")
         #expect(program.handle(.publishFailed(error)) == [.reconnect(error)])
     }
 }

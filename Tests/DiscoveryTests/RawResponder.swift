@@ -79,7 +79,7 @@ final class RawResponder: Sendable {
             bind(socket, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t($0.count))
         }
         // Port 5353 is mDNS itself: answers from any other port are ignored.
-        guard status == 0 else { throw DiscoveryError(.engineUnavailable, "cannot bind: \(errno)") }
+        guard status == 0 else { throw DiscoveryError(.engineUnavailable, message: "cannot bind: \(errno)") }
     }
 
     deinit {

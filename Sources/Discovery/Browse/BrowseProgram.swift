@@ -103,15 +103,15 @@ package struct BrowseProgram: EngineProgram {
             failures[instance] = nil
             answered.remove(instance)
             vanished.remove(instance)
-            return finish(instance, table.resolved(instance, resolution))
+            return finish(instance, with: table.resolved(instance, as: resolution))
         case .answered(let instance, let resolution):
             // Whatever the engine has found out meanwhile is better.
             guard present.contains(instance), resolving[instance] != nil else { return [] }
             answered.insert(instance)
-            return finish(instance, table.resolved(instance, resolution))
+            return finish(instance, with: table.resolved(instance, as: resolution))
         case .resolveFailed(let instance, let flaw):
             guard present.contains(instance) else { return [] }
-            return finish(instance, unresolved(instance, flaw)) + retryLater(instance)
+            return finish(instance, with: unresolved(instance, because: flaw)) + retryLater(instance)
         case .retryDue(let instance):
             return retry(instance)
         case .woke:
@@ -149,16 +149,16 @@ package struct BrowseProgram: EngineProgram {
 
     /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is
     /// gone: its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
-    private mutating func unresolved(_ instance: ServiceInstance, _ flaw: AdvertFlaw) -> [DiscoveryEvent] {
+    private mutating func unresolved(_ instance: ServiceInstance, because flaw: AdvertFlaw) -> [DiscoveryEvent] {
         // What the host itself has answered stands.
         guard !answered.contains(instance) else { return [] }
         if keepsWatching, table.isResolved(instance) { vanished.insert(instance) }
-        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance, flaw)
+        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance, because: flaw)
     }
 
     private mutating func finish(
         _ instance: ServiceInstance,
-        _ events: [DiscoveryEvent]
+        with events: [DiscoveryEvent]
     ) -> [EngineCommand<DiscoveryEvent>] {
         var commands: [EngineCommand<DiscoveryEvent>] = events.map { .emit($0) }
         if resolving.removeValue(forKey: instance) != nil {

@@ -41,14 +41,15 @@ package struct DiscoveredHostTable: Sendable {
     /// Takes in that an instance was resolved, for the first time or again.
     ///
     /// - Returns: The hosts that appear, change or leave by it; empty if nothing changes.
-    package mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
+    package mutating func resolved(_ instance: ServiceInstance, as resolution: ServiceResolution) -> [DiscoveryEvent] {
         update(instance, to: .resolved(resolution))
     }
 
     /// Takes in that an instance is announced but could not be resolved.
     ///
     /// - Returns: As for ``resolved(_:_:)``.
-    package mutating func failed(_ instance: ServiceInstance, _ flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent] {
+    package mutating func failed(_ instance: ServiceInstance, because flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent]
+    {
         update(instance, to: .failed(flaw))
     }
 
@@ -65,14 +66,14 @@ package struct DiscoveredHostTable: Sendable {
         let name = InstanceName(family: instance.family, name: instance.name)
         var affected = [RowKey.unresolved(instance.family, instance: instance.name)]
         if let old {
-            let key = Self.key(of: instance, old.resolution)
+            let key = Self.key(of: instance, resolution: old.resolution)
             members[key]?.remove(instance)
             if members[key]?.isEmpty == true { members[key] = nil }
             if old.resolution != nil { resolvedCounts[name, default: 0] -= 1 }
             if !affected.contains(key) { affected.append(key) }
         }
         if let new {
-            let key = Self.key(of: instance, new.resolution)
+            let key = Self.key(of: instance, resolution: new.resolution)
             members[key, default: []].insert(instance)
             if new.resolution != nil { resolvedCounts[name, default: 0] += 1 }
             if !affected.contains(key) { affected.append(key) }
@@ -82,7 +83,7 @@ package struct DiscoveredHostTable: Sendable {
         return affected.compactMap { refresh($0) }
     }
 
-    private static func key(of instance: ServiceInstance, _ resolution: ServiceResolution?) -> RowKey {
+    private static func key(of instance: ServiceInstance, resolution: ServiceResolution?) -> RowKey {
         guard let resolution else { return .unresolved(instance.family, instance: instance.name) }
         if let id = resolution.txt.advertisedID { return .advertised(instance.family, id: id) }
         return .named(instance.family, instance: instance.name, hostName: resolution.hostName.lowercased())

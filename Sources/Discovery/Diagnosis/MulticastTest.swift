@@ -236,12 +236,12 @@ struct MulticastQuery: Sendable, Hashable {
     init(word: String) {
         // Identifier and flags 0, two questions, no records.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0]
-        Self.ask(&bytes, ["pairtool-doctor-\(word)", "local"], type: 1)
-        Self.ask(&bytes, ["_services", "_dns-sd", "_udp", "local"], type: 12)
+        Self.ask(&bytes, for: ["pairtool-doctor-\(word)", "local"], type: 1)
+        Self.ask(&bytes, for: ["_services", "_dns-sd", "_udp", "local"], type: 12)
         self.bytes = bytes
     }
 
-    private static func ask(_ bytes: inout [UInt8], _ labels: [String], type: UInt8) {
+    private static func ask(_ bytes: inout [UInt8], for labels: [String], type: UInt8) {
         for label in labels {
             bytes.append(UInt8(label.utf8.count))
             bytes += label.utf8

@@ -42,7 +42,7 @@ package enum HostNameQuery {
             var entries = sockets.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
             guard poll(&entries, nfds_t(entries.count), 20) > 0 else { continue }
             for (socket, entry) in zip(sockets, entries) where entry.revents != 0 {
-                found += answers(socket, wanted)
+                found += answers(socket, for: wanted)
             }
             if !found.isEmpty, firstAt == nil { firstAt = ContinuousClock.now - start }
         }
@@ -78,7 +78,7 @@ package enum HostNameQuery {
     }
 
     /// The addresses in the packets that have come.
-    private static func answers(_ socket: LinkedSocket, _ name: DNSName) -> [IPAddress] {
+    private static func answers(_ socket: LinkedSocket, for name: DNSName) -> [IPAddress] {
         var found: [IPAddress] = []
         // Reads a limited number of packets, so that a flood cannot keep the loop from ending.
         for _ in 0..<64 {

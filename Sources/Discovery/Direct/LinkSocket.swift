@@ -56,30 +56,31 @@ final class LinkSocket {
     private func prepareToSend() -> Bool {
         switch link.transport {
         case .ipv4:
-            set(Int32(IPPROTO_IP), IP_MULTICAST_IF, membershipV4)
-                && set(Int32(IPPROTO_IP), IP_MULTICAST_TTL, Int32(255))
+            set(Int32(IPPROTO_IP), option: IP_MULTICAST_IF, to: membershipV4)
+                && set(Int32(IPPROTO_IP), option: IP_MULTICAST_TTL, to: Int32(255))
         case .ipv6:
-            set(Int32(IPPROTO_IPV6), IPV6_MULTICAST_IF, link.index)
-                && set(Int32(IPPROTO_IPV6), IPV6_MULTICAST_HOPS, Int32(255))
+            set(Int32(IPPROTO_IPV6), option: IPV6_MULTICAST_IF, to: link.index)
+                && set(Int32(IPPROTO_IPV6), option: IPV6_MULTICAST_HOPS, to: Int32(255))
         }
     }
 
     private func listen() -> Bool {
         // Many hosts answer at once. The system may allow less.
-        _ = set(SOL_SOCKET, SO_RCVBUF, Int32(4 << 20))
-        guard set(SOL_SOCKET, SO_REUSEADDR, Int32(1)), set(SOL_SOCKET, SO_REUSEPORT, Int32(1)) else { return false }
+        _ = set(SOL_SOCKET, option: SO_RCVBUF, to: Int32(4 << 20))
+        guard set(SOL_SOCKET, option: SO_REUSEADDR, to: Int32(1)), set(SOL_SOCKET, option: SO_REUSEPORT, to: Int32(1))
+        else { return false }
         let bound = withAddress { bind(descriptor, $0, $1) == 0 }
         guard bound else { return false }
         // Only from this interface, whatever other sockets of the machine have joined.
         switch link.transport {
         case .ipv4:
-            return set(Int32(IPPROTO_IP), IP_MULTICAST_ALL, Int32(0))
-                && set(Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, membershipV4)
+            return set(Int32(IPPROTO_IP), option: IP_MULTICAST_ALL, to: Int32(0))
+                && set(Int32(IPPROTO_IP), option: IP_ADD_MEMBERSHIP, to: membershipV4)
         case .ipv6:
             var membership = ipv6_mreq()
             withUnsafeMutableBytes(of: &membership.ipv6mr_multiaddr) { $0.copyBytes(from: Self.groupV6) }
             membership.ipv6mr_interface = UInt32(bitPattern: link.index)
-            return set(Int32(IPPROTO_IPV6), IPV6_ADD_MEMBERSHIP, membership)
+            return set(Int32(IPPROTO_IPV6), option: IPV6_ADD_MEMBERSHIP, to: membership)
         }
     }
 
@@ -90,7 +91,7 @@ final class LinkSocket {
         return membership
     }
 
-    private func set<Value>(_ level: Int32, _ option: Int32, _ value: Value) -> Bool {
+    private func set<Value>(_ level: Int32, option: Int32, to value: Value) -> Bool {
         withUnsafeBytes(of: value) {
             setsockopt(descriptor, level, option, $0.baseAddress, socklen_t($0.count)) == 0
         }

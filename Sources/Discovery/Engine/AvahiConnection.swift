@@ -10,16 +10,16 @@ protocol AvahiLibrary {
     /// listen on IPv6, and whichever address came first would hide the other.
     func newResolver(
         of owner: OpaquePointer,
-        _ instance: ServiceInstance,
+        for instance: ServiceInstance,
         name: UnsafePointer<CChar>,
-        _ context: UnsafeMutableRawPointer
+        context: UnsafeMutableRawPointer
     ) -> OpaquePointer?
     func freeResolver(_ resolver: OpaquePointer)
-    func newGroup(of owner: OpaquePointer, _ context: UnsafeMutableRawPointer) -> OpaquePointer?
+    func newGroup(of owner: OpaquePointer, context: UnsafeMutableRawPointer) -> OpaquePointer?
     func add(
         _ service: Advertisement.Service,
         name: String,
-        _ txt: UnsafeMutablePointer<AvahiStringList>?,
+        txt: UnsafeMutablePointer<AvahiStringList>?,
         to group: OpaquePointer,
         of owner: OpaquePointer,
         on interface: AvahiIfIndex
@@ -49,10 +49,10 @@ struct AvahiConnection<Library: AvahiLibrary> {
         let context = ResolverContext(sink: sink, instance: instance)
         let pointer = try loop.locked { () throws(DiscoveryError) in
             let pointer = instance.withCName {
-                library.newResolver(of: owner, instance, name: $0, context.pointer)
+                library.newResolver(of: owner, for: instance, name: $0, context: context.pointer)
             }
             guard let pointer else {
-                throw .avahi(library.errorNumber(of: owner), .resolveFailed, "cannot resolve")
+                throw .avahi(library.errorNumber(of: owner), code: .resolveFailed, message: "cannot resolve")
             }
             return pointer
         }
@@ -77,17 +77,17 @@ struct AvahiConnection<Library: AvahiLibrary> {
         group = try loop.locked { () throws(DiscoveryError) in
             // A group that is there is used again: a new one would defeat mDNS's limits on traffic.
             if let earlier { library.resetGroup(earlier) }
-            guard let group = earlier ?? library.newGroup(of: owner, sink.context) else {
-                throw .avahi(library.errorNumber(of: owner), .publishFailed, "cannot publish")
+            guard let group = earlier ?? library.newGroup(of: owner, context: sink.context) else {
+                throw .avahi(library.errorNumber(of: owner), code: .publishFailed, message: "cannot publish")
             }
             do throws(DiscoveryError) {
                 for service in services {
                     let status = withStringList(service.txt) {
-                        library.add(service, name: name, $0, to: group, of: owner, on: interface)
+                        library.add(service, name: name, txt: $0, to: group, of: owner, on: interface)
                     }
-                    try check(status, .publishFailed, "cannot publish \(service.type)")
+                    try check(status, code: .publishFailed, message: "cannot publish \(service.type)")
                 }
-                try check(library.commitGroup(group), .publishFailed, "cannot publish")
+                try check(library.commitGroup(group), code: .publishFailed, message: "cannot publish")
             } catch {
                 library.freeGroup(group)
                 throw error
@@ -109,7 +109,9 @@ protocol AvahiEngine: DiscoveryEngine {
 }
 
 extension AvahiEngine {
-    var notConnected: DiscoveryError { DiscoveryError(.engineLost, "the \(kind) mDNS engine is not connected") }
+    var notConnected: DiscoveryError {
+        DiscoveryError(.engineLost, message: "the \(kind) mDNS engine is not connected")
+    }
 
     func connected() throws(DiscoveryError) -> AvahiConnection<Library> {
         guard let connection else { throw notConnected }

@@ -49,13 +49,13 @@ struct AvahiFailure: Error, CustomStringConvertible {
 /// Throws the error of a status that is not OK.
 func check(
     _ status: Int32,
-    _ code: DiscoveryError.Code,
-    _ message: @autoclosure () -> String,
+    code: DiscoveryError.Code,
+    message: @autoclosure () -> String,
     fileID: String = #fileID,
     line: Int = #line
 ) throws(DiscoveryError) {
     guard status < AvahiConstant.ok else { return }
-    throw .avahi(status, code, message(), fileID: fileID, line: line)
+    throw .avahi(status, code: code, message: message(), fileID: fileID, line: line)
 }
 
 extension DiscoveryError {
@@ -64,8 +64,8 @@ extension DiscoveryError {
     /// - Parameter code: The code where the number does not call for another.
     static func avahi(
         _ number: Int32,
-        _ code: Code,
-        _ message: String,
+        code: Code,
+        message: String,
         fileID: String = #fileID,
         line: Int = #line
     ) -> DiscoveryError {
@@ -75,6 +75,12 @@ extension DiscoveryError {
             case AvahiConstant.disconnected: .engineLost
             default: code
             }
-        return DiscoveryError(actual, message, underlying: AvahiFailure(number: number), fileID: fileID, line: line)
+        return DiscoveryError(
+            actual,
+            message: message,
+            underlying: AvahiFailure(number: number),
+            fileID: fileID,
+            line: line
+        )
     }
 }

@@ -96,7 +96,7 @@ func interfaceName(_ index: AvahiIfIndex) -> String {
 func indexOfInterface(_ name: String) throws(DiscoveryError) -> AvahiIfIndex {
     let index = if_nametoindex(name)
     guard index > 0 else {
-        throw DiscoveryError(.invalidInterface, "this machine has no network interface \(name)")
+        throw DiscoveryError(.invalidInterface, message: "this machine has no network interface \(name)")
     }
     return AvahiIfIndex(index)
 }

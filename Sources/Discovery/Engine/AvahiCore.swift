@@ -26,14 +26,17 @@ final class AvahiCore: @unchecked Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? file
             throw DiscoveryError(
                 .engineUnavailable,
-                "the embedded engine's library, of the package libavahi-core7, cannot be loaded: \(reason)"
+                message: "the embedded engine's library, of the package libavahi-core7, cannot be loaded: \(reason)"
             )
         }
         let table = UnsafeMutablePointer<AvahiCoreFunctions>.allocate(capacity: 1)
         defer { table.deallocate() }
         if let missing = avahi_core_functions_load(table, library) {
             let name = String(cString: missing)
-            throw DiscoveryError(.engineUnavailable, "\(file) has no function \(name): its version does not fit")
+            throw DiscoveryError(
+                .engineUnavailable,
+                message: "\(file) has no function \(name): its version does not fit"
+            )
         }
         self.table = table.move()
     }
@@ -51,7 +54,7 @@ enum AvahiLog {
     }
 }
 
-private func avahiLogged(_ level: AvahiLogLevel, _ text: UnsafePointer<CChar>?) {
+private func avahiLogged(_ level: AvahiLogLevel, text: UnsafePointer<CChar>?) {
     guard let text, let logger = AvahiLog.logger.withLockedValue({ $0 }) else { return }
     let isWarning = level.rawValue <= AVAHI_LOG_WARN.rawValue
     logger.log(level: isWarning ? .debug : .trace, "\(String(cString: text))", metadata: ["source": "avahi"])

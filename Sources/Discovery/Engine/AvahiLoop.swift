@@ -16,7 +16,10 @@ final class AvahiLoop {
 
     init() throws(DiscoveryError) {
         guard let pointer = avahi_threaded_poll_new() else {
-            throw DiscoveryError(.engineUnavailable, "Avahi's event loop cannot be created (out of memory or files)")
+            throw DiscoveryError(
+                .engineUnavailable,
+                message: "Avahi's event loop cannot be created (out of memory or files)"
+            )
         }
         self.pointer = pointer
     }
@@ -34,7 +37,7 @@ final class AvahiLoop {
 
     func start() throws(DiscoveryError) {
         guard avahi_threaded_poll_start(pointer) >= 0 else {
-            throw DiscoveryError(.engineUnavailable, "the thread of Avahi's event loop cannot be started")
+            throw DiscoveryError(.engineUnavailable, message: "the thread of Avahi's event loop cannot be started")
         }
         isRunning = true
     }

@@ -34,7 +34,7 @@ final class AvahiTimer {
     }
 }
 
-private func timerFired(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
+private func timerFired(_ timeout: OpaquePointer?, pointer: UnsafeMutableRawPointer?) {
     guard let pointer else { return }
     // Kept while it fires, because the loop releases it then.
     let timer = Unmanaged<AvahiTimer>.fromOpaque(pointer).takeUnretainedValue()

@@ -5,8 +5,8 @@ import CAvahi
 
 func daemonClientStateChanged(
     _ client: OpaquePointer?,
-    _ state: AvahiClientState,
-    _ context: UnsafeMutableRawPointer?
+    state: AvahiClientState,
+    context: UnsafeMutableRawPointer?
 ) {
     guard let sink = EngineSink.from(context) else { return }
     switch state {
@@ -18,7 +18,7 @@ func daemonClientStateChanged(
         sink.send(.hostNameCollision)
     case AVAHI_CLIENT_FAILURE:
         // A daemon that dies tells the client alone: browsers, resolvers and groups just fall silent.
-        sink.send(.lost(.avahi(failureNumber(of: client), .engineLost, "the Avahi daemon is gone")))
+        sink.send(.lost(.avahi(failureNumber(of: client), code: .engineLost, message: "the Avahi daemon is gone")))
     default:
         break
     }
@@ -26,50 +26,50 @@ func daemonClientStateChanged(
 
 func daemonServiceBrowsed(
     _ browser: OpaquePointer?,
-    _ interface: AvahiIfIndex,
-    _ transport: AvahiProtocol,
-    _ event: AvahiBrowserEvent,
-    _ name: UnsafePointer<CChar>?,
-    _ type: UnsafePointer<CChar>?,
-    _ domain: UnsafePointer<CChar>?,
-    _ flags: AvahiLookupResultFlags,
-    _ pointer: UnsafeMutableRawPointer?
+    interface: AvahiIfIndex,
+    transport: AvahiProtocol,
+    event: AvahiBrowserEvent,
+    name: UnsafePointer<CChar>?,
+    type: UnsafePointer<CChar>?,
+    domain: UnsafePointer<CChar>?,
+    flags: AvahiLookupResultFlags,
+    pointer: UnsafeMutableRawPointer?
 ) {
     guard let context = BrowserContext.from(pointer) else { return }
-    context.browsed(event, interface, transport, name, domain) {
+    context.browsed(event, interface: interface, transport: transport, name: name, domain: domain) {
         failureNumber(of: avahi_service_browser_get_client(browser))
     }
 }
 
 func daemonServiceResolved(
     _ resolver: OpaquePointer?,
-    _ interface: AvahiIfIndex,
-    _ transport: AvahiProtocol,
-    _ event: AvahiResolverEvent,
-    _ name: UnsafePointer<CChar>?,
-    _ type: UnsafePointer<CChar>?,
-    _ domain: UnsafePointer<CChar>?,
-    _ hostName: UnsafePointer<CChar>?,
-    _ address: UnsafePointer<AvahiAddress>?,
-    _ port: UInt16,
-    _ txt: UnsafeMutablePointer<AvahiStringList>?,
-    _ flags: AvahiLookupResultFlags,
-    _ pointer: UnsafeMutableRawPointer?
+    interface: AvahiIfIndex,
+    transport: AvahiProtocol,
+    event: AvahiResolverEvent,
+    name: UnsafePointer<CChar>?,
+    type: UnsafePointer<CChar>?,
+    domain: UnsafePointer<CChar>?,
+    hostName: UnsafePointer<CChar>?,
+    address: UnsafePointer<AvahiAddress>?,
+    port: UInt16,
+    txt: UnsafeMutablePointer<AvahiStringList>?,
+    flags: AvahiLookupResultFlags,
+    pointer: UnsafeMutableRawPointer?
 ) {
     ResolverContext.from(pointer)?.resolved(
         event,
-        interface,
-        hostName,
-        address,
-        port,
-        TXTRecord(txt, isReversed: false)
+        interface: interface,
+        hostName: hostName,
+        address: address,
+        port: port,
+        txt: TXTRecord(txt, isReversed: false)
     )
 }
 
 func daemonGroupStateChanged(
     _ group: OpaquePointer?,
-    _ state: AvahiEntryGroupState,
-    _ context: UnsafeMutableRawPointer?
+    state: AvahiEntryGroupState,
+    context: UnsafeMutableRawPointer?
 ) {
     EngineSink.from(context)?.groupChanged(state) {
         failureNumber(of: avahi_entry_group_get_client(group))

@@ -28,7 +28,10 @@ extension DaemonEngine {
         holding lock: DaemonConnectionLock
     ) async throws(DiscoveryError) -> EngineEvents {
         guard await lock.tryLock() else {
-            throw DiscoveryError(.engineUnavailable, "the Avahi daemon or the system bus still does not answer")
+            throw DiscoveryError(
+                .engineUnavailable,
+                message: "the Avahi daemon or the system bus still does not answer"
+            )
         }
         let opened: Result<EngineEvents, DiscoveryError>? = try? await abandoning(after: limit) {
             let result: Result<EngineEvents, DiscoveryError>
@@ -45,6 +48,6 @@ extension DaemonEngine {
             Task.isCancelled
             ? "connecting to the Avahi daemon was cancelled"
             : "the Avahi daemon or the system bus does not answer within \(limit)"
-        throw DiscoveryError(.engineUnavailable, reason)
+        throw DiscoveryError(.engineUnavailable, message: reason)
     }
 }

@@ -38,7 +38,7 @@ actor DaemonEngine: AvahiEngine {
                 &failure
             )
         else {
-            throw .avahi(failure, .engineUnavailable, "the Avahi daemon does not answer")
+            throw .avahi(failure, code: .engineUnavailable, message: "the Avahi daemon does not answer")
         }
         connection = AvahiConnection(library: DaemonLibrary(), loop: loop, owner: client, sink: sink)
         return sink.events
@@ -64,7 +64,11 @@ actor DaemonEngine: AvahiEngine {
                 context.pointer
             )
             guard browser != nil else {
-                throw .avahi(avahi_client_errno(connection.owner), .browseFailed, "cannot browse \(type)")
+                throw .avahi(
+                    avahi_client_errno(connection.owner),
+                    code: .browseFailed,
+                    message: "cannot browse \(type)"
+                )
             }
         }
         browsers.append(context)

@@ -8,9 +8,9 @@ struct DaemonLibrary: AvahiLibrary {
 
     func newResolver(
         of client: OpaquePointer,
-        _ instance: ServiceInstance,
+        for instance: ServiceInstance,
         name: UnsafePointer<CChar>,
-        _ context: UnsafeMutableRawPointer
+        context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
         avahi_service_resolver_new(
             client,
@@ -30,14 +30,14 @@ struct DaemonLibrary: AvahiLibrary {
         avahi_service_resolver_free(resolver)
     }
 
-    func newGroup(of client: OpaquePointer, _ context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    func newGroup(of client: OpaquePointer, context: UnsafeMutableRawPointer) -> OpaquePointer? {
         avahi_entry_group_new(client, daemonGroupStateChanged, context)
     }
 
     func add(
         _ service: Advertisement.Service,
         name: String,
-        _ txt: UnsafeMutablePointer<AvahiStringList>?,
+        txt: UnsafeMutablePointer<AvahiStringList>?,
         to group: OpaquePointer,
         of client: OpaquePointer,
         on interface: AvahiIfIndex

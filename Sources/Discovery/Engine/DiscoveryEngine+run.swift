@@ -11,7 +11,7 @@ extension DiscoveryEngine {
         into output: AsyncStream<Program.Output>.Continuation
     ) throws(DiscoveryError) -> Program {
         var program = program
-        if let loss = perform(program.connected(to: kind), of: &program, services, output) {
+        if let loss = perform(program.connected(to: kind), of: &program, publishing: services, into: output) {
             close()
             throw loss
         }
@@ -48,7 +48,7 @@ extension DiscoveryEngine {
                 group.addTask { if let error = await reason() { await self.abandon(error) } }
             }
             defer { group.cancelAll() }
-            return await drive(&program, begun.events, services, output)
+            return await drive(&program, on: begun.events, publishing: services, into: output)
         }
         return (program, loss)
     }
@@ -56,13 +56,15 @@ extension DiscoveryEngine {
     /// Returns why the connection ended, or nil when the task was cancelled.
     private func drive<Program: EngineProgram>(
         _ program: inout Program,
-        _ events: EngineEvents,
-        _ services: [Advertisement.Service],
-        _ output: AsyncStream<Program.Output>.Continuation
+        on events: EngineEvents,
+        publishing services: [Advertisement.Service],
+        into output: AsyncStream<Program.Output>.Continuation
     ) async -> DiscoveryError? {
         for await event in events {
             if case .lost(let error) = event { return error }
-            if let loss = perform(program.handle(event), of: &program, services, output) { return loss }
+            if let loss = perform(program.handle(event), of: &program, publishing: services, into: output) {
+                return loss
+            }
         }
         return nil
     }
@@ -72,8 +74,8 @@ extension DiscoveryEngine {
     private func perform<Program: EngineProgram>(
         _ commands: [EngineCommand<Program.Output>],
         of program: inout Program,
-        _ services: [Advertisement.Service],
-        _ output: AsyncStream<Program.Output>.Continuation
+        publishing services: [Advertisement.Service],
+        into output: AsyncStream<Program.Output>.Continuation
     ) -> DiscoveryError? {
         var batch = commands
         while !batch.isEmpty {

@@ -7,8 +7,8 @@ import CAvahiCore
 
 func embeddedServerStateChanged(
     _ server: OpaquePointer?,
-    _ state: AvahiServerState,
-    _ context: UnsafeMutableRawPointer?
+    state: AvahiServerState,
+    context: UnsafeMutableRawPointer?
 ) {
     guard let sink = EngineSink.from(context) else { return }
     switch state {
@@ -19,7 +19,9 @@ func embeddedServerStateChanged(
     case AVAHI_SERVER_COLLISION:
         sink.send(.hostNameCollision)
     case AVAHI_SERVER_FAILURE:
-        sink.send(.lost(.avahi(failureNumber(of: server), .engineLost, "the embedded mDNS engine failed")))
+        sink.send(
+            .lost(.avahi(failureNumber(of: server), code: .engineLost, message: "the embedded mDNS engine failed"))
+        )
     default:
         break
     }
@@ -27,44 +29,53 @@ func embeddedServerStateChanged(
 
 func embeddedServiceBrowsed(
     _ browser: OpaquePointer?,
-    _ interface: AvahiIfIndex,
-    _ transport: AvahiProtocol,
-    _ event: AvahiBrowserEvent,
-    _ name: UnsafePointer<CChar>?,
-    _ type: UnsafePointer<CChar>?,
-    _ domain: UnsafePointer<CChar>?,
-    _ flags: AvahiLookupResultFlags,
-    _ pointer: UnsafeMutableRawPointer?
+    interface: AvahiIfIndex,
+    transport: AvahiProtocol,
+    event: AvahiBrowserEvent,
+    name: UnsafePointer<CChar>?,
+    type: UnsafePointer<CChar>?,
+    domain: UnsafePointer<CChar>?,
+    flags: AvahiLookupResultFlags,
+    pointer: UnsafeMutableRawPointer?
 ) {
     guard let timer = SettleTimer.from(pointer) else { return }
     guard event != AVAHI_BROWSER_ALL_FOR_NOW else { return timer.start() }
     // Avahi-core has no way from a browser to its server, so the error number is not available here.
-    timer.context.browsed(event, interface, transport, name, domain) { Int32(AVAHI_ERR_FAILURE) }
+    timer.context.browsed(event, interface: interface, transport: transport, name: name, domain: domain) {
+        Int32(AVAHI_ERR_FAILURE)
+    }
 }
 
 func embeddedServiceResolved(
     _ resolver: OpaquePointer?,
-    _ interface: AvahiIfIndex,
-    _ transport: AvahiProtocol,
-    _ event: AvahiResolverEvent,
-    _ name: UnsafePointer<CChar>?,
-    _ type: UnsafePointer<CChar>?,
-    _ domain: UnsafePointer<CChar>?,
-    _ hostName: UnsafePointer<CChar>?,
-    _ address: UnsafePointer<AvahiAddress>?,
-    _ port: UInt16,
-    _ txt: UnsafeMutablePointer<AvahiStringList>?,
-    _ flags: AvahiLookupResultFlags,
-    _ pointer: UnsafeMutableRawPointer?
+    interface: AvahiIfIndex,
+    transport: AvahiProtocol,
+    event: AvahiResolverEvent,
+    name: UnsafePointer<CChar>?,
+    type: UnsafePointer<CChar>?,
+    domain: UnsafePointer<CChar>?,
+    hostName: UnsafePointer<CChar>?,
+    address: UnsafePointer<AvahiAddress>?,
+    port: UInt16,
+    txt: UnsafeMutablePointer<AvahiStringList>?,
+    flags: AvahiLookupResultFlags,
+    pointer: UnsafeMutableRawPointer?
 ) {
-    ResolverContext.from(pointer)?.resolved(event, interface, hostName, address, port, TXTRecord(txt, isReversed: true))
+    ResolverContext.from(pointer)?.resolved(
+        event,
+        interface: interface,
+        hostName: hostName,
+        address: address,
+        port: port,
+        txt: TXTRecord(txt, isReversed: true)
+    )
 }
 
 func embeddedGroupStateChanged(
     _ server: OpaquePointer?,
-    _ group: OpaquePointer?,
-    _ state: AvahiEntryGroupState,
-    _ context: UnsafeMutableRawPointer?
+    group: OpaquePointer?,
+    state: AvahiEntryGroupState,
+    context: UnsafeMutableRawPointer?
 ) {
     EngineSink.from(context)?.groupChanged(state) { failureNumber(of: server) }
 }

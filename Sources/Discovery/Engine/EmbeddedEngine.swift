@@ -60,7 +60,7 @@ actor EmbeddedEngine: AvahiEngine {
         var failure: Int32 = 0
         guard let server = avahi.avahi_server_new(loop.api, &config, embeddedServerStateChanged, sink.context, &failure)
         else {
-            throw .avahi(failure, .engineUnavailable, "the embedded mDNS engine cannot be started")
+            throw .avahi(failure, code: .engineUnavailable, message: "the embedded mDNS engine cannot be started")
         }
         // The first queries are about to go out: what the answers bring along need not be asked for one by one.
         if purpose == .browse { loop.overhear(links(), for: sink) }
@@ -77,7 +77,9 @@ actor EmbeddedEngine: AvahiEngine {
 
     func browse(_ type: ServiceType) throws(DiscoveryError) {
         let connection = try connected()
-        guard let api = connection.loop.api else { throw DiscoveryError(.engineLost, "Avahi's event loop is gone") }
+        guard let api = connection.loop.api else {
+            throw DiscoveryError(.engineLost, message: "Avahi's event loop is gone")
+        }
         let timer = try connection.loop.locked { () throws(DiscoveryError) in
             let timer = SettleTimer(context: BrowserContext(sink: connection.sink, type: type), api: api)
             let browser = connection.library.avahi.avahi_s_service_browser_new(
@@ -94,8 +96,8 @@ actor EmbeddedEngine: AvahiEngine {
                 timer.free()
                 throw .avahi(
                     connection.library.errorNumber(of: connection.owner),
-                    .browseFailed,
-                    "cannot browse \(type)"
+                    code: .browseFailed,
+                    message: "cannot browse \(type)"
                 )
             }
             return timer

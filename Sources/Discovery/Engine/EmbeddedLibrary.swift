@@ -11,9 +11,9 @@ struct EmbeddedLibrary: AvahiLibrary {
 
     func newResolver(
         of server: OpaquePointer,
-        _ instance: ServiceInstance,
+        for instance: ServiceInstance,
         name: UnsafePointer<CChar>,
-        _ context: UnsafeMutableRawPointer
+        context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
         avahi.avahi_s_service_resolver_new(
             server,
@@ -33,14 +33,14 @@ struct EmbeddedLibrary: AvahiLibrary {
         avahi.avahi_s_service_resolver_free(resolver)
     }
 
-    func newGroup(of server: OpaquePointer, _ context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    func newGroup(of server: OpaquePointer, context: UnsafeMutableRawPointer) -> OpaquePointer? {
         avahi.avahi_s_entry_group_new(server, embeddedGroupStateChanged, context)
     }
 
     func add(
         _ service: Advertisement.Service,
         name: String,
-        _ txt: UnsafeMutablePointer<AvahiStringList>?,
+        txt: UnsafeMutablePointer<AvahiStringList>?,
         to group: OpaquePointer,
         of server: OpaquePointer,
         on interface: AvahiIfIndex

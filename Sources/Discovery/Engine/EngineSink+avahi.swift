@@ -6,10 +6,10 @@ import CAvahiCore
 extension BrowserContext {
     func browsed(
         _ event: AvahiBrowserEvent,
-        _ interface: AvahiIfIndex,
-        _ transport: AvahiProtocol,
-        _ name: UnsafePointer<CChar>?,
-        _ domain: UnsafePointer<CChar>?,
+        interface: AvahiIfIndex,
+        transport: AvahiProtocol,
+        name: UnsafePointer<CChar>?,
+        domain: UnsafePointer<CChar>?,
         failure: () -> Int32
     ) {
         switch event {
@@ -31,7 +31,7 @@ extension BrowserContext {
             // A DNS server that knows no service of the type has said all that there is.
             guard number != AvahiConstant.noSuchName else { return sink.send(.allForNow(type)) }
             // A browser that failed reports nothing more: only a new connection helps.
-            let error = DiscoveryError.avahi(number, .browseFailed, "browsing \(type) failed")
+            let error = DiscoveryError.avahi(number, code: .browseFailed, message: "browsing \(type) failed")
             sink.send(.lost(error))
         default:
             // CACHE_EXHAUSTED: answers from the network may be about to come; ALL_FOR_NOW follows.
@@ -43,11 +43,11 @@ extension BrowserContext {
 extension ResolverContext {
     func resolved(
         _ event: AvahiResolverEvent,
-        _ interface: AvahiIfIndex,
-        _ hostName: UnsafePointer<CChar>?,
-        _ address: UnsafePointer<AvahiAddress>?,
-        _ port: UInt16,
-        _ txt: TXTRecord
+        interface: AvahiIfIndex,
+        hostName: UnsafePointer<CChar>?,
+        address: UnsafePointer<AvahiAddress>?,
+        port: UInt16,
+        txt: TXTRecord
     ) {
         guard event == AVAHI_RESOLVER_FOUND, port > 0 else {
             sink.send(.resolveFailed(instance, event == AVAHI_RESOLVER_FOUND ? .portZero : .noAddress))
@@ -77,7 +77,7 @@ extension EngineSink {
         case AVAHI_ENTRY_GROUP_COLLISION:
             send(.nameCollision)
         case AVAHI_ENTRY_GROUP_FAILURE:
-            send(.publishFailed(.avahi(failure(), .publishFailed, "publishing failed")))
+            send(.publishFailed(.avahi(failure(), code: .publishFailed, message: "publishing failed")))
         default:
             break
         }

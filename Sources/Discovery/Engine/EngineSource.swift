@@ -58,14 +58,14 @@ struct EngineSource: Sendable {
                 let begun = try await daemon.begin(program, on: opened, publishing: services, into: output)
                 return Running(engine: daemon, program: begun, events: opened)
             } catch {
-                guard choice == .auto, domain == nil else { throw Self.error(error, of: .daemon, choice) }
+                guard choice == .auto, domain == nil else { throw Self.error(error, of: .daemon, choice: choice) }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
             }
         }
         guard domain == nil else {
             throw DiscoveryError(
                 .domainUnsupported,
-                "the embedded mDNS engine knows the local network only; other domains need the Avahi daemon"
+                message: "the embedded mDNS engine knows the local network only; other domains need the Avahi daemon"
             )
         }
         let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
@@ -74,7 +74,7 @@ struct EngineSource: Sendable {
             let begun = try await embedded.begin(program, on: opened, publishing: services, into: output)
             return Running(engine: embedded, program: begun, events: opened)
         } catch {
-            throw Self.error(error, of: .embedded, choice)
+            throw Self.error(error, of: .embedded, choice: choice)
         }
     }
 
@@ -82,7 +82,7 @@ struct EngineSource: Sendable {
     private static func error(
         _ error: DiscoveryError,
         of engine: DiscoveryEngineKind,
-        _ choice: DiscoveryEngineChoice
+        choice: DiscoveryEngineChoice
     ) -> DiscoveryError {
         var error = error
         error.engine = choice == .auto ? nil : engine
@@ -115,7 +115,8 @@ struct EngineSource: Sendable {
             logger.debug("mDNS engine lost", metadata: ["engine": "\(kind.rawValue)", "error": "\(loss)"])
             for case .emit(let value) in begun.program.disconnected(loss) { output.yield(value) }
             if connectedAt.duration(to: .now) > ReconnectBackoff.stableAfter { backoff.reset() }
-            guard let again = await beginAgain(begun.program, services, output, &backoff) else { return }
+            guard let again = await beginAgain(begun.program, publishing: services, into: output, after: &backoff)
+            else { return }
             begun = again
         }
     }
@@ -123,9 +124,9 @@ struct EngineSource: Sendable {
     /// Connects again, for as long as it takes. Returns nil when the task was cancelled.
     private func beginAgain<Program: EngineProgram>(
         _ program: Program,
-        _ services: [Advertisement.Service],
-        _ output: AsyncStream<Program.Output>.Continuation,
-        _ backoff: inout ReconnectBackoff
+        publishing services: [Advertisement.Service],
+        into output: AsyncStream<Program.Output>.Continuation,
+        after backoff: inout ReconnectBackoff
     ) async -> Running<Program>? {
         while !Task.isCancelled {
             do {
@@ -159,7 +160,7 @@ struct EngineSource: Sendable {
             let daemon = DaemonEngine(interface: interface)
             guard (try? await daemon.open(within: Self.autoLimit, holding: lock)) != nil else { continue }
             await daemon.close()
-            return DiscoveryError(.engineReplaced, "the Avahi daemon is back")
+            return DiscoveryError(.engineReplaced, message: "the Avahi daemon is back")
         }
         return nil
     }

@@ -43,7 +43,7 @@ package struct LinkDetector: Sendable {
         var detector = LinkDetector(currentCounts(of: interface))
         while (try? await Task.sleep(for: period)) != nil {
             guard let name = detector.look(currentCounts(of: interface)) else { continue }
-            return DiscoveryError(.engineLost, "the link of \(name) was away")
+            return DiscoveryError(.engineLost, message: "the link of \(name) was away")
         }
         return nil
     }

@@ -64,7 +64,7 @@ final class LinkQuery {
     func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
         let name = DNSName(instance).folded
         guard overheard.texts[name] != nil, let service = overheard.services[name],
-            let answer = resolution(service, of: name, overheard, from: nil)
+            let answer = resolution(service, of: name, in: overheard, from: nil)
         else { return nil }
         return answer
     }
@@ -79,7 +79,7 @@ final class LinkQuery {
             guard !asked.isEmpty || keepsWhatItHears, let response = DNSResponse(packet) else { continue }
             if keepsWhatItHears, socket === listener { overheard.learn(response, limit: Self.limit) }
             for (name, service) in response.services {
-                guard let instance = asked[name], let answer = resolution(service, of: name, response, from: sender)
+                guard let instance = asked[name], let answer = resolution(service, of: name, in: response, from: sender)
                 else {
                     continue
                 }
@@ -93,7 +93,7 @@ final class LinkQuery {
     private func resolution(
         _ service: DNSResponse.Service,
         of name: DNSName,
-        _ response: DNSResponse,
+        in response: DNSResponse,
         from sender: IPAddress?
     ) -> ServiceResolution? {
         guard service.port > 0 else { return nil }
@@ -115,9 +115,9 @@ final class LinkQuery {
 
 private func linkAnswered(
     _ watch: OpaquePointer?,
-    _ descriptor: Int32,
-    _ event: AvahiWatchEvent,
-    _ pointer: UnsafeMutableRawPointer?
+    descriptor: Int32,
+    event: AvahiWatchEvent,
+    pointer: UnsafeMutableRawPointer?
 ) {
     guard let pointer else { return }
     Unmanaged<LinkQuery>.fromOpaque(pointer).takeUnretainedValue().read(descriptor)

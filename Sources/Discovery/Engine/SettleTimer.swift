@@ -51,6 +51,6 @@ final class SettleTimer {
     }
 }
 
-private func settleTimePassed(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
+private func settleTimePassed(_ timeout: OpaquePointer?, pointer: UnsafeMutableRawPointer?) {
     SettleTimer.from(pointer)?.fire()
 }

@@ -31,7 +31,10 @@ package struct SleepDetector: Sendable {
         var detector = SleepDetector(at: clock.now)
         while (try? await clock.sleep(for: period)) != nil {
             guard let slept = detector.periodPassed(at: clock.now) else { continue }
-            return DiscoveryError(.engineLost, "this program was asleep for \(slept.components.seconds) seconds")
+            return DiscoveryError(
+                .engineLost,
+                message: "this program was asleep for \(slept.components.seconds) seconds"
+            )
         }
         return nil
     }

@@ -30,7 +30,7 @@ package struct Advertisement: Sendable {
     /// - Throws: ``DiscoveryError/Code/invalidAdvertisement``.
     func validate() throws(DiscoveryError) {
         func reject(_ message: String) throws(DiscoveryError) -> Never {
-            throw DiscoveryError(.invalidAdvertisement, message)
+            throw DiscoveryError(.invalidAdvertisement, message: message)
         }
         if instanceName.isEmpty { try reject("a service needs a name") }
         if name.utf8.contains(0) { try reject("the name of a service cannot hold a NUL byte") }

@@ -31,7 +31,10 @@ import Testing
             (ProviderError(.rateLimited, .openai, "Rate limit reached at OpenAI."), "rate limit reached at OpenAI"),
             (ProviderError(.image, nil, "Gemini does not accept GIF pictures."), "Gemini does not accept GIF pictures"),
             (DesktopError(.failed, "The clipboard is empty."), "the clipboard is empty"),
-            (DiscoveryError(.engineUnavailable, "Avahi's event loop has ended"), "Avahi's event loop has ended"),
+            (
+                DiscoveryError(.engineUnavailable, message: "Avahi's event loop has ended"),
+                "Avahi's event loop has ended"
+            ),
             (QRCodecError(.io, "Cannot open code.png: no."), "cannot open code.png: no"),
             (HistoryError(.damaged, "There is no history."), "there is no history"),
             (PairingError(.unreachable, "No connection to 10.0.0.1:1."), "no connection to 10.0.0.1:1"),

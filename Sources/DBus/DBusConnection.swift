@@ -71,21 +71,21 @@ package actor DBusConnection {
     package func call(
         _ member: String,
         of interface: DBusInterface,
-        _ arguments: [DBusValue] = [],
+        with arguments: [DBusValue] = [],
         startsService: Bool = true
     ) async throws -> DBusMessage {
-        let serial = try send(member, interface, arguments, startsService)
+        let serial = try send(member, of: interface, with: arguments, startsService: startsService)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reply in
                 calls[serial] = PendingCall(service: interface.service, member: member, reply: reply)
                 let silence = DBusError.silence(of: interface.service)
                 executor.queue.asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
-                    self?.assumeIsolated { $0.end(serial, silence) }
+                    self?.assumeIsolated { $0.end(serial, with: silence) }
                 }
                 receive()
             }
         } onCancel: {
-            Task { await end(serial, CancellationError()) }
+            Task { await end(serial, with: CancellationError()) }
         }
     }
 
@@ -112,7 +112,7 @@ package actor DBusConnection {
         // Signals may come right behind the reply.
         listeners[number] = (interface, continuation)
         do {
-            try await call("AddMatch", of: .bus, [.string(rule)])
+            try await call("AddMatch", of: .bus, with: [.string(rule)])
         } catch {
             listeners.removeValue(forKey: number)?.signals.finish()
             throw error
@@ -161,16 +161,16 @@ package actor DBusConnection {
     private func close() {
         connection = nil
         source?.cancel()
-        for serial in calls.keys { end(serial, DBusError.hungUp) }
+        for serial in calls.keys { end(serial, with: DBusError.hungUp) }
         for listener in listeners.values { listener.signals.finish() }
         listeners = [:]
     }
 
     private func send(
         _ member: String,
-        _ interface: DBusInterface,
-        _ arguments: [DBusValue],
-        _ startsService: Bool
+        of interface: DBusInterface,
+        with arguments: [DBusValue],
+        startsService: Bool
     ) throws -> UInt32 {
         guard let connection else { throw DBusError.hungUp }
         guard let message = dbus_message_new_method_call(interface.service, interface.path, interface.name, member)
@@ -219,7 +219,7 @@ package actor DBusConnection {
             guard let call = calls[serial] else { return }
             let name = dbus_message_get_error_name(message).map { String(cString: $0) } ?? ""
             let reason = DBusMessage(message).values.first?.string ?? name
-            end(serial, DBusError(name: name, "\(call.service) refuses \(call.member): \(reason)"))
+            end(serial, with: DBusError(name: name, description: "\(call.service) refuses \(call.member): \(reason)"))
         case DBUS_MESSAGE_TYPE_SIGNAL:
             let signal = DBusMessage(message)
             for listener in listeners.values where listener.interface == signal.interface {
@@ -230,7 +230,7 @@ package actor DBusConnection {
         }
     }
 
-    private func end(_ serial: UInt32, _ error: any Error) {
+    private func end(_ serial: UInt32, with error: any Error) {
         calls.removeValue(forKey: serial)?.reply.resume(throwing: error)
     }
 }

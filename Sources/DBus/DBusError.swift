@@ -9,7 +9,7 @@ package struct DBusError: Error, Sendable, CustomStringConvertible {
     /// The error as a sentence for people, without a full stop. It may contain text of a peer.
     package var description: String
 
-    package init(name: String, _ description: String) {
+    package init(name: String, description: String) {
         self.name = name
         self.description = description
     }
@@ -21,22 +21,25 @@ package struct DBusError: Error, Sendable, CustomStringConvertible {
 
     static let hungUp = DBusError(
         name: "org.freedesktop.DBus.Error.Disconnected",
-        "the message bus has closed the connection"
+        description: "the message bus has closed the connection"
     )
-    static let noMemory = DBusError(name: "org.freedesktop.DBus.Error.NoMemory", "there is too little memory")
+    static let noMemory = DBusError(
+        name: "org.freedesktop.DBus.Error.NoMemory",
+        description: "there is too little memory"
+    )
 
     static let noDescriptor = DBusError(
         name: "org.freedesktop.DBus.Error.LimitsExceeded",
-        "this process has too many open files"
+        description: "this process has too many open files"
     )
 
     static func silence(of whom: String) -> DBusError {
-        DBusError(name: "org.freedesktop.DBus.Error.NoReply", "\(whom) does not answer")
+        DBusError(name: "org.freedesktop.DBus.Error.NoReply", description: "\(whom) does not answer")
     }
 
     /// A reply of a type that the caller did not ask for.
     package static func wrongReply(_ description: String) -> DBusError {
-        DBusError(name: "org.freedesktop.DBus.Error.InvalidSignature", description)
+        DBusError(name: "org.freedesktop.DBus.Error.InvalidSignature", description: description)
     }
 
     /// Copies the error that a function of libdbus reports.

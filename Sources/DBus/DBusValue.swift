@@ -41,12 +41,12 @@ extension DBusValue {
 
     private static func value(at iterator: inout DBusMessageIter) -> DBusValue {
         switch type(dbus_message_iter_get_arg_type(&iterator)) {
-        case "y": return .byte(basic(&iterator, 0))
-        case "b": return .bool(basic(&iterator, dbus_bool_t(0)) != 0)
-        case "i": return .int32(basic(&iterator, 0))
-        case "u": return .uint32(basic(&iterator, 0))
+        case "y": return .byte(basic(&iterator, empty: 0))
+        case "b": return .bool(basic(&iterator, empty: dbus_bool_t(0)) != 0)
+        case "i": return .int32(basic(&iterator, empty: 0))
+        case "u": return .uint32(basic(&iterator, empty: 0))
         case "s", "o", "g":
-            let text = basic(&iterator, UnsafePointer<CChar>?.none)
+            let text = basic(&iterator, empty: UnsafePointer<CChar>?.none)
             return .string(text.map { String(cString: $0) } ?? "")
         case "v": return contents(of: &iterator).first ?? .other
         case "a":
@@ -83,7 +83,7 @@ extension DBusValue {
         Unicode.Scalar(UInt8(truncatingIfNeeded: code))
     }
 
-    private static func basic<Value: BitwiseCopyable>(_ iterator: inout DBusMessageIter, _ empty: Value) -> Value {
+    private static func basic<Value: BitwiseCopyable>(_ iterator: inout DBusMessageIter, empty: Value) -> Value {
         var value = empty
         dbus_message_iter_get_basic(&iterator, &value)
         return value
@@ -114,11 +114,11 @@ extension DBusValue {
 
     private func append(to iterator: inout DBusMessageIter) throws {
         switch self {
-        case .byte(let number): try Self.append(number, "y", to: &iterator)
-        case .bool(let flag): try Self.append(dbus_bool_t(flag ? 1 : 0), "b", to: &iterator)
-        case .int32(let number): try Self.append(number, "i", to: &iterator)
-        case .uint32(let number): try Self.append(number, "u", to: &iterator)
-        case .string(let text): try text.withCString { try Self.append($0, "s", to: &iterator) }
+        case .byte(let number): try Self.append(number, as: "y", to: &iterator)
+        case .bool(let flag): try Self.append(dbus_bool_t(flag ? 1 : 0), as: "b", to: &iterator)
+        case .int32(let number): try Self.append(number, as: "i", to: &iterator)
+        case .uint32(let number): try Self.append(number, as: "u", to: &iterator)
+        case .string(let text): try text.withCString { try Self.append($0, as: "s", to: &iterator) }
         case .strings(let texts):
             try Self.container("a", of: "s", in: &iterator) { array in
                 for text in texts { try DBusValue.string(text).append(to: &array) }
@@ -139,7 +139,7 @@ extension DBusValue {
 
     private static func append<Value: BitwiseCopyable>(
         _ value: Value,
-        _ type: Unicode.Scalar,
+        as type: Unicode.Scalar,
         to iterator: inout DBusMessageIter
     ) throws {
         var value = value

@@ -53,13 +53,13 @@ package struct Clipboard: Sendable {
     ///   `CancellationError`.
     package func content() async throws -> Content {
         let program = try program()
-        let offered = try await run(program, program.listTypes, limit: 64 << 10)
+        let offered = try await run(program, with: program.listTypes, limit: 64 << 10)
         let types = Set(String(decoding: offered, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init))
         guard let type = (Self.pictureTypes + Self.textTypes).first(where: types.contains) else {
-            throw DesktopError(.empty, "the clipboard has neither a picture nor text")
+            throw DesktopError(.empty, message: "the clipboard has neither a picture nor text")
         }
-        let content = try await run(program, program.paste(type), limit: ImageLimits.default.maxFileBytes)
-        guard !content.isEmpty else { throw DesktopError(.empty, "the clipboard is empty") }
+        let content = try await run(program, with: program.paste(type), limit: ImageLimits.default.maxFileBytes)
+        guard !content.isEmpty else { throw DesktopError(.empty, message: "the clipboard is empty") }
         return type.utf8.starts(with: "image/".utf8) ? .picture(content) : .text(content)
     }
 
@@ -69,12 +69,12 @@ package struct Clipboard: Sendable {
         if has("DISPLAY") { return .x11 }
         throw DesktopError(
             .noClipboard,
-            "there is no desktop whose clipboard could be read: neither DISPLAY nor WAYLAND_DISPLAY is set",
+            message: "there is no desktop whose clipboard could be read: neither DISPLAY nor WAYLAND_DISPLAY is set",
             remedy: "run it in a terminal of the desktop"
         )
     }
 
-    private func run(_ program: Program, _ arguments: [String], limit: Int) async throws -> [UInt8] {
+    private func run(_ program: Program, with arguments: [String], limit: Int) async throws -> [UInt8] {
         var variables: [Environment.Key: String] = [:]
         for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
         let settings = Environment.custom(variables)
@@ -91,7 +91,7 @@ package struct Clipboard: Sendable {
                     guard result.terminationStatus.isSuccess else {
                         // Both say so with a sentence and a status of 1.
                         let why = result.standardError.split(separator: "\n").first.map { ": \($0)" } ?? ""
-                        throw DesktopError(.empty, "the clipboard gives nothing\(why)")
+                        throw DesktopError(.empty, message: "the clipboard gives nothing\(why)")
                     }
                     return result.standardOutput
                 } catch let error as DesktopError {
@@ -99,14 +99,17 @@ package struct Clipboard: Sendable {
                 } catch let error as SubprocessError where error.code == .executableNotFound {
                     throw DesktopError(
                         .noProgram,
-                        "the clipboard is read by \(program.name), which is not installed",
+                        message: "the clipboard is read by \(program.name), which is not installed",
                         remedy: "sudo apt install \(program.package)"
                     )
                 } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-                    throw DesktopError(.tooLarge, "the clipboard has more than the \(limit) bytes that are read")
+                    throw DesktopError(
+                        .tooLarge,
+                        message: "the clipboard has more than the \(limit) bytes that are read"
+                    )
                 } catch {
                     try Task.checkCancellation()
-                    throw DesktopError(.failed, "\(program.name) could not be run to its end: \(error)")
+                    throw DesktopError(.failed, message: "\(program.name) could not be run to its end: \(error)")
                 }
             }
             group.addTask {
@@ -115,7 +118,10 @@ package struct Clipboard: Sendable {
             }
             defer { group.cancelAll() }
             guard let output = try await group.next() ?? nil else {
-                throw DesktopError(.failed, "\(program.name) gives no answer: the program that copied may hang")
+                throw DesktopError(
+                    .failed,
+                    message: "\(program.name) gives no answer: the program that copied may hang"
+                )
             }
             return output
         }

@@ -64,7 +64,7 @@ package struct DesktopError: Error, Sendable, CustomStringConvertible {
 
     package init(
         _ code: Code,
-        _ message: String,
+        message: String,
         remedy: String? = nil,
         file: String = #fileID,
         line: Int = #line

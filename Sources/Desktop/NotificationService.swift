@@ -38,7 +38,7 @@ package struct NotificationService: Sendable {
         guard let address = DBusAddress.session(environment: environment) else {
             throw DBusError(
                 name: "org.freedesktop.DBus.Error.NotSupported",
-                "there is no desktop's message bus here"
+                description: "there is no desktop's message bus here"
             )
         }
         return try await DBusConnection.with(address) { bus in
@@ -65,7 +65,7 @@ package struct NotificationService: Sendable {
         let reply = try await bus.call(
             "Notify",
             of: Self.interface,
-            [
+            with: [
                 .string("pairtool"), .uint32(0), .string("dialog-question"), .string(TerminalText.line(title)),
                 .string(text(body)), .strings(hasActions ? actions.flatMap { [$0.action, $0.label] } : []),
                 .dictionary(["urgency": .byte(isUrgent ? 2 : 1), "category": .string("im.received")]), .int32(-1),
@@ -79,7 +79,7 @@ package struct NotificationService: Sendable {
 
     /// Removes a notification. It is not an error if it no longer exists.
     package func close(_ shown: Shown) async {
-        _ = try? await bus.call("CloseNotification", of: Self.interface, [.uint32(shown.number)])
+        _ = try? await bus.call("CloseNotification", of: Self.interface, with: [.uint32(shown.number)])
     }
 
     /// The events of the notifications, until the bus disconnects.

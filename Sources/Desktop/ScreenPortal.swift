@@ -26,7 +26,7 @@ package struct ScreenPortal: Sendable {
     /// - Throws: ``DesktopError``, `CancellationError`.
     package func picture() async throws -> [UInt8] {
         guard let address = DBusAddress.session(environment: environment) else {
-            throw DesktopError(.noBus, "there is no desktop session (no message bus)")
+            throw DesktopError(.noBus, message: "there is no desktop session (no message bus)")
         }
         do {
             let response = try await withTimeLimit(Self.patience) {
@@ -34,7 +34,7 @@ package struct ScreenPortal: Sendable {
             }
             try Task.checkCancellation()
             guard let response = response ?? nil else {
-                throw DesktopError(.noAnswer, "the desktop portal gave no picture in time")
+                throw DesktopError(.noAnswer, message: "the desktop portal gave no picture in time")
             }
             let bytes = try await BlockingCall.run { try Self.picture(response) }
             return bytes
@@ -49,7 +49,7 @@ package struct ScreenPortal: Sendable {
         let reply = try await bus.call(
             "Screenshot",
             of: portal,
-            [.string(""), .dictionary(["interactive": .bool(false)])]
+            with: [.string(""), .dictionary(["interactive": .bool(false)])]
         )
         let handle = reply.values.first?.string
         return await signals.first { $0.member == "Response" && $0.path == handle && $0.sender == reply.sender }
@@ -60,11 +60,11 @@ package struct ScreenPortal: Sendable {
             failure.isAny(of: "ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
                 || failure.name.has(".Spawn.")
         else {
-            return DesktopError(.failed, "the desktop portal gives no picture: \(failure)")
+            return DesktopError(.failed, message: "the desktop portal gives no picture: \(failure)")
         }
         return DesktopError(
             .noAnswer,
-            "no desktop portal can take a screenshot",
+            message: "no desktop portal can take a screenshot",
             remedy: "install xdg-desktop-portal and your desktop's backend, or save a picture: pairtool pair --qr FILE"
         )
     }
@@ -73,17 +73,17 @@ package struct ScreenPortal: Sendable {
         // 0: success, 1: the user refused, 2: ended otherwise.
         switch response.values.first?.uint32 {
         case 0?: break
-        case 1?: throw DesktopError(.refused, "the desktop did not allow a screenshot")
-        default: throw DesktopError(.failed, "the desktop portal gave no picture")
+        case 1?: throw DesktopError(.refused, message: "the desktop did not allow a screenshot")
+        default: throw DesktopError(.failed, message: "the desktop portal gave no picture")
         }
         guard let uri = response.values.last?.dictionary?["uri"]?.string,
             uri.begins(with: "file://"), let url = URL(string: uri)
-        else { throw DesktopError(.failed, "the desktop portal gave no file") }
+        else { throw DesktopError(.failed, message: "the desktop portal gave no file") }
         defer { unlink(url.path) }
         do {
             return try ImageFile.bytes(ofFile: url.path)
         } catch {
-            throw DesktopError(.failed, "the desktop portal's picture cannot be read: \(error.message)")
+            throw DesktopError(.failed, message: "the desktop portal's picture cannot be read: \(error.message)")
         }
     }
 }

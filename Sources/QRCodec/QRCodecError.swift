@@ -9,7 +9,7 @@ package struct QRCodecError: Error, CustomStringConvertible {
 
     package init(
         _ code: Code,
-        _ message: String,
+        message: String,
         file: String = #fileID,
         line: Int = #line
     ) {

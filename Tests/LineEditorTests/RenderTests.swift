@@ -153,14 +153,14 @@ struct RenderTests {
     func candidates() throws {
         var shown = Shown(columns: 20, rows: 6)
         let request = try #require(shown.state.type("/\t").first?.request)
-        _ = shown.state.complete(request, Completion(word: "/", candidates: ["/a", "/bcdefg", "/c", "/d"]))
+        _ = shown.state.complete(request, with: Completion(word: "/", candidates: ["/a", "/bcdefg", "/c", "/d"]))
         shown.draw()
         #expect(shown.terminal.text == ["› /", "/a       /c", "/bcdefg  /d"])
         #expect(shown.terminal.cursor == .init(row: 0, column: 3))
         shown.type("x")
         #expect(shown.terminal.text == ["› /x"])
         let many = try #require(shown.state.type("\t").first?.request)
-        _ = shown.state.complete(many, Completion(word: "/x", candidates: (0..<50).map { "/x\($0) candidate" }))
+        _ = shown.state.complete(many, with: Completion(word: "/x", candidates: (0..<50).map { "/x\($0) candidate" }))
         shown.draw()
         #expect(shown.terminal.text == ["› /x", "/x0 candidate", "/x1 candidate", "… 50 in all"])
     }

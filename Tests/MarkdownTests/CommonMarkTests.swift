@@ -24,7 +24,7 @@ struct CommonMarkTests {
 
     private static func shown(_ markdown: String, columns: Int) -> String {
         var screen = TerminalScreen(columns: columns, rows: 1000)
-        screen.write(MarkdownStream.rows(of: markdown, MarkdownOptions(columns: columns)))
+        screen.write(MarkdownStream.rows(of: markdown, with: MarkdownOptions(columns: columns)))
         #expect(screen.faults == [])
         return screen.shown
     }
@@ -69,9 +69,9 @@ struct CommonMarkTests {
         for example in try #require(SpecificationExample.all) {
             if Self.different.contains(example.example) || Self.later.contains(example.example) { continue }
             let options = MarkdownOptions(columns: 80)
-            let streamed = String(decoding: MarkdownStream.rows(of: example.markdown, options), as: UTF8.self)
+            let streamed = String(decoding: MarkdownStream.rows(of: example.markdown, with: options), as: UTF8.self)
             var writer = RowWriter(options: options, hasRows: false)
-            BlockRenderer.write(Array(example.markdown.utf8), &writer)
+            BlockRenderer.write(Array(example.markdown.utf8), to: &writer)
             let whole = String(decoding: writer.takeRows(), as: UTF8.self)
             #expect(streamed == whole, "example \(example.example): \(example.markdown.debugDescription)")
         }

@@ -42,7 +42,7 @@ import Testing
             let columns = [1, 2, 5, 20, 40, 80, 200].randomElement(using: &numbers)!
             let rows = MarkdownStream.rows(
                 of: text,
-                MarkdownOptions(columns: columns, hasLinks: number % 2 == 0)
+                with: MarkdownOptions(columns: columns, hasLinks: number % 2 == 0)
             )
             // A wide character has no room in one column.
             var screen = TerminalScreen(columns: max(columns, 2), rows: 10_000)
@@ -156,7 +156,7 @@ import Testing
                 + String(repeating: "  ", count: 1000) + "- end",
             String(repeating: "*a **", count: 1000) + "end", String(repeating: "[", count: 1000) + "end",
         ] {
-            let rows = MarkdownStream.rows(of: text, MarkdownOptions(columns: 80))
+            let rows = MarkdownStream.rows(of: text, with: MarkdownOptions(columns: 80))
             #expect(String(decoding: rows, as: UTF8.self).has("end"))
             #expect(rows.count < 4 * text.utf8.count + 10_000)
         }

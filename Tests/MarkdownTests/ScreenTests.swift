@@ -23,7 +23,7 @@ struct ScreenTests {
     )
     func golden(_ golden: Case) throws {
         var screen = TerminalScreen(columns: golden.options.columns, rows: 200, showsStyles: golden.styles)
-        screen.write(MarkdownStream.rows(of: StreamTests.document, golden.options))
+        screen.write(MarkdownStream.rows(of: StreamTests.document, with: golden.options))
         #expect(screen.faults == [])
         let file = StreamTests.screens.appending(path: golden.name + ".txt")
         if ProcessInfo.processInfo.environment["PAIRTOOL_WRITE_SCREENS"] != nil {
@@ -34,7 +34,7 @@ struct ScreenTests {
 
     static func shown(_ text: String, columns: Int = 40, links: Bool = false) -> String {
         var screen = TerminalScreen(columns: columns, rows: 1000, showsStyles: links)
-        screen.write(MarkdownStream.rows(of: text, MarkdownOptions(columns: columns, hasLinks: links)))
+        screen.write(MarkdownStream.rows(of: text, with: MarkdownOptions(columns: columns, hasLinks: links)))
         #expect(screen.faults == [])
         return screen.shown
     }

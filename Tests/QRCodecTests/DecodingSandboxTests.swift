@@ -80,8 +80,10 @@ struct DecodingSandboxTests {
         let count = try DecodingSandbox.run { read(descriptor, &bytes, bytes.count) }
         #expect(count == 16)
         #expect(throws: QRCodecError.self) {
-            try DecodingSandbox.run { Result { () throws(QRCodecError) -> Int in throw QRCodecError(.empty, "none") } }
-                .get()
+            try DecodingSandbox.run {
+                Result { () throws(QRCodecError) -> Int in throw QRCodecError(.empty, message: "none") }
+            }
+            .get()
         }
     }
 

@@ -40,7 +40,7 @@ struct FrameScannerTests {
         let error = await #expect(throws: QRCodecError.self) {
             try await FrameScanner.scan(
                 { () throws(QRCodecError) in FedFrames([.blank]) },
-                readerThread: { _ in throw QRCodecError(.io, "There are no more threads.") },
+                readerThread: { _ in throw QRCodecError(.io, message: "There are no more threads.") },
                 where: Self.isOurs
             )
         }
@@ -139,13 +139,13 @@ struct FrameScannerTests {
     func failure() async throws {
         let frame = try Frame.showing("ours")
         let failing = FedFrames(isLive: false) { number, _ throws(QRCodecError) in
-            guard number < 2 else { throw QRCodecError(.cameraFailed, "gone") }
+            guard number < 2 else { throw QRCodecError(.cameraFailed, message: "gone") }
             return number == 0 ? frame : .blank
         }
         let error = await #expect(throws: QRCodecError.self) { try await scan(failing) }
         #expect(error?.code == .cameraFailed)
         let late = FedFrames(isLive: false) { number, _ throws(QRCodecError) in
-            guard number < 2 else { throw QRCodecError(.cameraFailed, "gone") }
+            guard number < 2 else { throw QRCodecError(.cameraFailed, message: "gone") }
             return frame
         }
         #expect(try await scan(late).agreed.count == 1)

@@ -17,7 +17,7 @@ package enum DesktopScreen: Sendable, Hashable {
         } else {
             throw DesktopError(
                 .noScreen,
-                "there is no screen to look at: neither DISPLAY nor WAYLAND_DISPLAY is set",
+                message: "there is no screen to look at: neither DISPLAY nor WAYLAND_DISPLAY is set",
                 remedy: "run it in a terminal of the desktop, or save a picture of the code: pairtool pair --qr FILE"
             )
         }

@@ -35,25 +35,25 @@ struct XCBLibrary: Sendable {
 
     private init?() {
         guard let library = dlopen("libxcb.so.1", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        func symbol<T>(_ name: String, _ type: T.Type) -> T? {
+        func symbol<T>(_ name: String, as type: T.Type) -> T? {
             dlsym(library, "xcb_" + name).map { unsafeBitCast($0, to: type) }
         }
-        guard let connect = symbol("connect", type(of: connect)),
-            let hasError = symbol("connection_has_error", type(of: hasError)),
-            let disconnect = symbol("disconnect", type(of: disconnect)),
-            let setup = symbol("get_setup", type(of: setup)),
-            let screens = symbol("setup_roots_iterator", type(of: screens)),
-            let nextScreen = symbol("screen_next", type(of: nextScreen)),
-            let formats = symbol("setup_pixmap_formats", type(of: formats)),
-            let formatCount = symbol("setup_pixmap_formats_length", type(of: formatCount)),
-            let depths = symbol("screen_allowed_depths_iterator", type(of: depths)),
-            let nextDepth = symbol("depth_next", type(of: nextDepth)),
-            let visuals = symbol("depth_visuals", type(of: visuals)),
-            let visualCount = symbol("depth_visuals_length", type(of: visualCount)),
-            let getImage = symbol("get_image", type(of: getImage)),
-            let imageReply = symbol("get_image_reply", type(of: imageReply)),
-            let imageData = symbol("get_image_data", type(of: imageData)),
-            let imageSize = symbol("get_image_data_length", type(of: imageSize))
+        guard let connect = symbol("connect", as: type(of: connect)),
+            let hasError = symbol("connection_has_error", as: type(of: hasError)),
+            let disconnect = symbol("disconnect", as: type(of: disconnect)),
+            let setup = symbol("get_setup", as: type(of: setup)),
+            let screens = symbol("setup_roots_iterator", as: type(of: screens)),
+            let nextScreen = symbol("screen_next", as: type(of: nextScreen)),
+            let formats = symbol("setup_pixmap_formats", as: type(of: formats)),
+            let formatCount = symbol("setup_pixmap_formats_length", as: type(of: formatCount)),
+            let depths = symbol("screen_allowed_depths_iterator", as: type(of: depths)),
+            let nextDepth = symbol("depth_next", as: type(of: nextDepth)),
+            let visuals = symbol("depth_visuals", as: type(of: visuals)),
+            let visualCount = symbol("depth_visuals_length", as: type(of: visualCount)),
+            let getImage = symbol("get_image", as: type(of: getImage)),
+            let imageReply = symbol("get_image_reply", as: type(of: imageReply)),
+            let imageData = symbol("get_image_data", as: type(of: imageData)),
+            let imageSize = symbol("get_image_data_length", as: type(of: imageSize))
         else { return nil }
         self.connect = connect
         self.hasError = hasError

@@ -12,7 +12,7 @@ package enum XScreen {
         guard let library = XCBLibrary.installed else {
             throw DesktopError(
                 .missingLibrary,
-                "the screen cannot be looked at without libxcb",
+                message: "the screen cannot be looked at without libxcb",
                 remedy: "sudo apt install libxcb1"
             )
         }
@@ -20,24 +20,27 @@ package enum XScreen {
         let connection = library.connect(display, &number)
         defer { library.disconnect(connection) }
         guard library.hasError(connection) == 0, let setup = library.setup(connection),
-            let screen = screen(number, of: setup, library)
+            let screen = screen(number, of: setup, library: library)
         else {
             throw DesktopError(
                 .noScreen,
-                "the X server \(display) does not answer, or does not let you in",
+                message: "the X server \(display) does not answer, or does not let you in",
                 remedy: "run it in a terminal of the desktop, as the user who is logged in there"
             )
         }
-        guard let format = format(of: screen, setup, library) else {
-            throw DesktopError(.unsupportedScreen, "the screen has a palette, or colours of a kind that is not read")
+        guard let format = format(of: screen, setup: setup, library: library) else {
+            throw DesktopError(
+                .unsupportedScreen,
+                message: "the screen has a palette, or colours of a kind that is not read"
+            )
         }
-        return try image(of: screen, format, connection, library)
+        return try image(of: screen, format: format, connection: connection, library: library)
     }
 
     private static func screen(
         _ number: Int32,
         of setup: UnsafePointer<xcb_setup_t>,
-        _ library: XCBLibrary
+        library: XCBLibrary
     ) -> UnsafeMutablePointer<xcb_screen_t>? {
         var screens = library.screens(setup)
         for _ in 0..<max(0, number) where screens.rem > 0 { library.nextScreen(&screens) }
@@ -46,8 +49,8 @@ package enum XScreen {
 
     private static func format(
         of screen: UnsafeMutablePointer<xcb_screen_t>,
-        _ setup: UnsafePointer<xcb_setup_t>,
-        _ library: XCBLibrary
+        setup: UnsafePointer<xcb_setup_t>,
+        library: XCBLibrary
     ) -> PixelFormat? {
         let formats = UnsafeBufferPointer(start: library.formats(setup), count: Int(library.formatCount(setup)))
         guard let format = formats.first(where: { $0.depth == screen.pointee.root_depth }) else { return nil }
@@ -72,9 +75,9 @@ package enum XScreen {
 
     private static func image(
         of screen: UnsafeMutablePointer<xcb_screen_t>,
-        _ format: PixelFormat,
-        _ connection: OpaquePointer?,
-        _ library: XCBLibrary
+        format: PixelFormat,
+        connection: OpaquePointer?,
+        library: XCBLibrary
     ) throws(DesktopError) -> QRImage {
         let (width, height) = (screen.pointee.width_in_pixels, screen.pointee.height_in_pixels)
         let format8 = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)
@@ -86,11 +89,11 @@ package enum XScreen {
             free(failure)
         }
         guard let reply, let data = library.imageData(reply) else {
-            throw DesktopError(.failed, "the X server gives no picture of the screen")
+            throw DesktopError(.failed, message: "the X server gives no picture of the screen")
         }
         let bytes = UnsafeRawBufferPointer(start: data, count: Int(library.imageSize(reply)))
         guard let image = format.image(bytes, width: Int(width), height: Int(height)) else {
-            throw DesktopError(.failed, "the X server's picture is cut off")
+            throw DesktopError(.failed, message: "the X server's picture is cut off")
         }
         return image
     }

@@ -65,11 +65,11 @@ private final class DirectoryWatcher: @unchecked Sendable {
         self.directory = directory
         self.output = output
         descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-        guard descriptor >= 0 else { throw Self.error(errno, directory) }
+        guard descriptor >= 0 else { throw Self.error(errno, of: directory) }
         guard inotify_add_watch(descriptor, directory, InotifyEvents.mask) >= 0 else {
             let reason = errno
             close(descriptor)
-            throw Self.error(reason, directory)
+            throw Self.error(reason, of: directory)
         }
         // After the watch is there: nothing falls between the two.
         let listing = DirectoryWatch.listing(of: directory)
@@ -117,7 +117,9 @@ private final class DirectoryWatcher: @unchecked Sendable {
             if events.hasOverflowed { files.compare(DirectoryWatch.listing(of: directory), now: now) }
             if events.hasEnded {
                 tell()
-                return end(DesktopError(.directoryGone, "\(directory) is no longer there: it was removed or renamed"))
+                return end(
+                    DesktopError(.directoryGone, message: "\(directory) is no longer there: it was removed or renamed")
+                )
             }
         }
         tell()
@@ -127,7 +129,7 @@ private final class DirectoryWatcher: @unchecked Sendable {
         guard !hasEnded else { return }
         for event in files.due(now: .now) {
             if case .complete(let name) = event {
-                files.note(name, DirectoryWatch.signature(of: "\(directory)/\(name)"))
+                files.note(name, signature: DirectoryWatch.signature(of: "\(directory)/\(name)"))
             }
             output.yield(event)
         }
@@ -136,18 +138,18 @@ private final class DirectoryWatcher: @unchecked Sendable {
         timer.schedule(deadline: .now() + max(0, seconds), leeway: .milliseconds(5))
     }
 
-    private static func error(_ reason: Int32, _ directory: String) -> DesktopError {
+    private static func error(_ reason: Int32, of directory: String) -> DesktopError {
         switch reason {
         case ENOSPC, EMFILE:
             DesktopError(
                 .watchLimit,
-                "the system watches no more files for you",
+                message: "the system watches no more files for you",
                 remedy: "raise it: sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024"
             )
-        case ENOTDIR: DesktopError(.noDirectory, "\(directory) is not a directory")
-        case ENOENT: DesktopError(.noDirectory, "there is no directory \(directory)")
+        case ENOTDIR: DesktopError(.noDirectory, message: "\(directory) is not a directory")
+        case ENOENT: DesktopError(.noDirectory, message: "there is no directory \(directory)")
         default:
-            DesktopError(.noDirectory, "\(directory) cannot be watched: \(String(cString: strerror(reason)))")
+            DesktopError(.noDirectory, message: "\(directory) cannot be watched: \(String(cString: strerror(reason)))")
         }
     }
 }

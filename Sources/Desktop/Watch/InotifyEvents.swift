@@ -28,12 +28,12 @@ struct InotifyEvents {
             guard length <= bytes.count - nameStart else { return }
             // Zeros fill it up.
             let name = bytes[nameStart..<nameStart + length].prefix { $0 != 0 }
-            take(Int32(bitPattern: mask), String(decoding: name, as: UTF8.self))
+            take(Int32(bitPattern: mask), name: String(decoding: name, as: UTF8.self))
             start = nameStart + length
         }
     }
 
-    private mutating func take(_ mask: Int32, _ name: String) {
+    private mutating func take(_ mask: Int32, name: String) {
         if mask & IN_Q_OVERFLOW != 0 { hasOverflowed = true }
         if mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED) != 0 { hasEnded = true }
         guard !name.isEmpty, mask & Self.directoryMark == 0 else { return }

@@ -83,7 +83,7 @@ package struct WatchedFiles: Sendable {
     }
 
     /// Notes how a file is at the moment when it is handed out.
-    package mutating func note(_ name: String, _ signature: Signature?) {
+    package mutating func note(_ name: String, signature: Signature?) {
         known[name] = signature
     }
 

@@ -116,10 +116,11 @@ struct KeyDecoder: Sendable, Equatable {
         switch state {
         case .ground, .paste: ground(byte, emit)
         case .escape: escape(byte, emit)
-        case .control(let parameters): control(byte, parameters, emit)
-        case .single(let parameters): single(byte, parameters, emit)
-        case .console: abort(unless: byte >= 0x20, byte, emit)
-        case .string(let endsWithBell, let sawEscape): string(byte, endsWithBell, sawEscape, emit)
+        case .control(let parameters): control(byte, parameters: parameters, emit)
+        case .single(let parameters): single(byte, parameters: parameters, emit)
+        case .console: abort(unless: byte >= 0x20, byte: byte, emit)
+        case .string(let endsWithBell, let sawEscape):
+            string(byte, endsWithBell: endsWithBell, sawEscape: sawEscape, emit)
         }
     }
 
@@ -160,12 +161,12 @@ struct KeyDecoder: Sendable, Equatable {
     }
 
     /// Ends a sequence. A byte that cannot belong to it counts by itself.
-    private mutating func abort(unless belongs: Bool, _ byte: UInt8, _ emit: (Key) -> Void) {
+    private mutating func abort(unless belongs: Bool, byte: UInt8, _ emit: (Key) -> Void) {
         state = .ground
         if !belongs { ground(byte, emit) }
     }
 
-    private mutating func control(_ byte: UInt8, _ parameters: [UInt8], _ emit: (Key) -> Void) {
+    private mutating func control(_ byte: UInt8, parameters: [UInt8], _ emit: (Key) -> Void) {
         switch byte {
         case 0x20...0x3F:
             if parameters.count < Self.mostParameters { state = .control(parameters + [byte]) }
@@ -174,14 +175,14 @@ struct KeyDecoder: Sendable, Equatable {
             state = .ground
             if byte == UInt8(ascii: "~"), parameters.elementsEqual("200".utf8) {
                 state = .paste
-            } else if let key = Self.key(byte, parameters) {
+            } else if let key = Self.key(byte, parameters: parameters) {
                 emit(key)
             }
-        default: abort(unless: false, byte, emit)
+        default: abort(unless: false, byte: byte, emit)
         }
     }
 
-    private mutating func single(_ byte: UInt8, _ parameters: [UInt8], _ emit: (Key) -> Void) {
+    private mutating func single(_ byte: UInt8, parameters: [UInt8], _ emit: (Key) -> Void) {
         switch byte {
         case 0x30...0x3B: if parameters.count < Self.mostParameters { state = .single(parameters + [byte]) }
         case 0x20...0x7E:
@@ -189,12 +190,12 @@ struct KeyDecoder: Sendable, Equatable {
             if byte == UInt8(ascii: "M") { return emit(.enter) }
             // rxvt: Ctrl with an arrow.
             let ctrl: Key? = byte == UInt8(ascii: "c") ? .wordRight : byte == UInt8(ascii: "d") ? .wordLeft : nil
-            if let key = ctrl ?? Self.key(byte, parameters) { emit(key) }
-        default: abort(unless: false, byte, emit)
+            if let key = ctrl ?? Self.key(byte, parameters: parameters) { emit(key) }
+        default: abort(unless: false, byte: byte, emit)
         }
     }
 
-    private mutating func string(_ byte: UInt8, _ endsWithBell: Bool, _ sawEscape: Bool, _ emit: (Key) -> Void) {
+    private mutating func string(_ byte: UInt8, endsWithBell: Bool, sawEscape: Bool, _ emit: (Key) -> Void) {
         if sawEscape {
             state = .ground
             // `ESC \` is the end; another escape sequence ends the string too.
@@ -205,12 +206,12 @@ struct KeyDecoder: Sendable, Equatable {
             state = .ground
         } else if byte == 0x03 {
             // Ctrl-C always counts.
-            abort(unless: false, byte, emit)
+            abort(unless: false, byte: byte, emit)
         }
     }
 
     /// The key of a sequence `ESC [ parameters byte` or `ESC O parameters byte`.
-    private static func key(_ byte: UInt8, _ parameters: [UInt8]) -> Key? {
+    private static func key(_ byte: UInt8, parameters: [UInt8]) -> Key? {
         let numbers = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
             .map { Int(String(decoding: $0, as: UTF8.self)) ?? 0 }
         let modifier = numbers.count > 1 ? numbers[1] : numbers.count == 1 && byte != UInt8(ascii: "~") ? numbers[0] : 0

@@ -84,7 +84,7 @@ struct LineState: Sendable {
     }
 
     /// Takes the answer to a request. It is ignored if something was typed since.
-    mutating func complete(_ request: CompletionRequest, _ completion: Completion) -> Action? {
+    mutating func complete(_ request: CompletionRequest, with completion: Completion) -> Action? {
         guard request.number == requests, buffer.beforeCursor.utf8.elementsEqual(request.text.utf8) else { return nil }
         let common = completion.commonPrefix
         guard !completion.candidates.isEmpty,
@@ -141,11 +141,14 @@ struct LineState: Sendable {
         case .control("d"):
             return buffer.isEmpty ? .end : erase(to: buffer.cursor + 1)
         case .control("k"):
-            return kill(to: buffer.lineEnd == buffer.cursor ? buffer.cursor + 1 : buffer.lineEnd, wasKilling)
-        case .control("u"): return kill(to: buffer.lineStart, wasKilling)
-        case .control("w"): return kill(to: buffer.blankWordStart, wasKilling)
-        case .meta("d"): return kill(to: buffer.wordEnd, wasKilling)
-        case .wordBackspace: return kill(to: buffer.wordStart, wasKilling)
+            return kill(
+                to: buffer.lineEnd == buffer.cursor ? buffer.cursor + 1 : buffer.lineEnd,
+                wasKilling: wasKilling
+            )
+        case .control("u"): return kill(to: buffer.lineStart, wasKilling: wasKilling)
+        case .control("w"): return kill(to: buffer.blankWordStart, wasKilling: wasKilling)
+        case .meta("d"): return kill(to: buffer.wordEnd, wasKilling: wasKilling)
+        case .wordBackspace: return kill(to: buffer.wordStart, wasKilling: wasKilling)
         case .control("y"):
             guard !killed.isEmpty else { return .bell }
             let cells = killed
@@ -254,7 +257,7 @@ struct LineState: Sendable {
     }
 
     /// Removes text for Ctrl-Y. What is removed by several keys in a row comes back as one.
-    private mutating func kill(to place: Int, _ wasKilling: Bool) -> Action? {
+    private mutating func kill(to place: Int, wasKilling: Bool) -> Action? {
         let place = min(place, buffer.position.count)
         guard place != buffer.cursor else { return .bell }
         let isForward = place > buffer.cursor

@@ -244,7 +244,7 @@ extension LineEditor {
         while true {
             for answer in takeCompletions() where answer.request == pending {
                 pending = nil
-                _ = perform(state.complete(answer.request, answer.completion))
+                _ = perform(state.complete(answer.request, with: answer.completion))
             }
             if let result = takeTyped() { return result }
             // While more is there to be read, drawing would be lost work.

@@ -13,12 +13,12 @@ enum TerminalSignals {
     static func install() {
         // Made here, not by the first signal.
         _ = wake
-        for number in numbers { handle(number, noteSignal) }
+        for number in numbers { handle(number, with: noteSignal) }
     }
 
     /// Gives the signals back to the system.
     static func remove() {
-        for number in numbers { handle(number, SIG_DFL) }
+        for number in numbers { handle(number, with: SIG_DFL) }
     }
 
     /// The signals that came since the last call.
@@ -28,17 +28,17 @@ enum TerminalSignals {
 
     /// Stops this process, or all of the foreground job, until it is continued.
     static func stop(group: Bool) {
-        handle(SIGTSTP, SIG_DFL)
+        handle(SIGTSTP, with: SIG_DFL)
         kill(group ? 0 : getpid(), SIGTSTP)
     }
 
     /// Ends this process as Ctrl-\ does.
     static func quit() {
-        handle(SIGQUIT, SIG_DFL)
+        handle(SIGQUIT, with: SIG_DFL)
         kill(getpid(), SIGQUIT)
     }
 
-    private static func handle(_ number: Int32, _ handler: __sighandler_t?) {
+    private static func handle(_ number: Int32, with handler: __sighandler_t?) {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = handler
         action.sa_flags = SA_RESTART

@@ -64,11 +64,11 @@ struct BlockScanner {
         switch open {
         case .none: begin(line, isContinued: isContinued)
         case .paragraph: takeInParagraph(line, isContinued: isContinued)
-        case .fence(let fence, var code): takeInFence(line, fence, &code, isContinued: isContinued)
-        case .indented(var code, let blanks): takeIndented(line, &code, blanks, isContinued: isContinued)
-        case .html(let html): takeHTML(line, html)
+        case .fence(let fence, var code): takeInFence(line, of: fence, into: &code, isContinued: isContinued)
+        case .indented(var code, let blanks): takeIndented(line, into: &code, after: blanks, isContinued: isContinued)
+        case .html(let html): takeHTML(line, of: html)
         case .quote: takeInQuote(line, isContinued: isContinued)
-        case .item(let item): takeInItem(line, item, isContinued: isContinued)
+        case .item(let item): takeInItem(line, of: item, isContinued: isContinued)
         }
     }
 
@@ -105,10 +105,10 @@ struct BlockScanner {
         if line.isIndented {
             var code = CodeBlock(info: [], palette: writer.palette)
             code.begin(&writer)
-            code.line(line.removing(4), &writer)
+            code.line(line.removing(4), to: &writer)
             open = .indented(code, blanks: 0)
         } else if let (fence, info) = line.fence {
-            let code = CodeBlock(info: Self.decoded(info, line), palette: writer.palette)
+            let code = CodeBlock(info: Self.decoded(info, of: line), palette: writer.palette)
             code.begin(&writer)
             open = .fence(fence, code)
         } else if line.isHeading {
@@ -117,7 +117,7 @@ struct BlockScanner {
         } else if line.isRule {
             BlockRenderer.rule(&writer)
         } else if let html = line.html {
-            BlockRenderer.plainLine(line.bytes, &writer)
+            BlockRenderer.plainLine(line.bytes, to: &writer)
             if !line.ends(html) { open = .html(html) }
         } else if line.isQuote {
             open = .quote
@@ -135,7 +135,7 @@ struct BlockScanner {
     }
 
     /// An info string, with what its escapes and entities stand for.
-    private static func decoded(_ info: UnsafeBufferPointer<UInt8>, _ line: BlockLine) -> [UInt8] {
+    private static func decoded(_ info: UnsafeBufferPointer<UInt8>, of line: BlockLine) -> [UInt8] {
         guard info.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "&") }) else { return Array(info) }
         let document = ParsedDocument(Array(line.bytes))
         return document.node.children.first { _ in true }?.withInfo { Array($0) } ?? []
@@ -143,34 +143,39 @@ struct BlockScanner {
 
     private mutating func takeInFence(
         _ line: BlockLine,
-        _ fence: BlockLine.Fence,
-        _ code: inout CodeBlock,
+        of fence: BlockLine.Fence,
+        into code: inout CodeBlock,
         isContinued: Bool
     ) {
         open = .none
         if isContinued || !line.closes(fence) {
             let indent = isContinued ? 0 : fence.indent
-            code.line(line.removing(indent, onlySpaces: true), isContinued: isContinued, &writer)
+            code.line(line.removing(indent, onlySpaces: true), isContinued: isContinued, to: &writer)
             open = .fence(fence, code)
         }
     }
 
-    private mutating func takeIndented(_ line: BlockLine, _ code: inout CodeBlock, _ blanks: Int, isContinued: Bool) {
+    private mutating func takeIndented(
+        _ line: BlockLine,
+        into code: inout CodeBlock,
+        after blanks: Int,
+        isContinued: Bool
+    ) {
         open = .none
         if line.isBlank {
             open = .indented(code, blanks: blanks + 1)
         } else if isContinued || line.isIndented {
-            for _ in 0..<min(blanks, Self.mostLines) { code.line([], &writer) }
-            code.line(line.removing(isContinued ? 0 : 4), isContinued: isContinued, &writer)
+            for _ in 0..<min(blanks, Self.mostLines) { code.line([], to: &writer) }
+            code.line(line.removing(isContinued ? 0 : 4), isContinued: isContinued, to: &writer)
             open = .indented(code, blanks: 0)
         } else {
             begin(line)
         }
     }
 
-    private mutating func takeHTML(_ line: BlockLine, _ html: BlockLine.HTML) {
+    private mutating func takeHTML(_ line: BlockLine, of html: BlockLine.HTML) {
         let isEnd = line.ends(html)
-        if !line.isBlank || !isEnd { BlockRenderer.plainLine(line.bytes, &writer) }
+        if !line.isBlank || !isEnd { BlockRenderer.plainLine(line.bytes, to: &writer) }
         if isEnd { open = .none }
     }
 
@@ -229,7 +234,7 @@ struct BlockScanner {
         append(line)
     }
 
-    private mutating func takeInItem(_ line: BlockLine, _ item: BlockLine.Item, isContinued: Bool) {
+    private mutating func takeInItem(_ line: BlockLine, of item: BlockLine.Item, isContinued: Bool) {
         if line.isBlank {
             blanks += 1
             return
@@ -256,7 +261,7 @@ struct BlockScanner {
     private mutating func appendToItem(_ line: BlockLine) {
         let blanks = min(blanks, Self.mostLines)
         self.blanks = 0
-        if isPlain { return BlockRenderer.plainLine(line.bytes, &writer) }
+        if isPlain { return BlockRenderer.plainLine(line.bytes, to: &writer) }
         marks += line.bytes.count { byte in
             switch byte {
             case UInt8(ascii: "["), UInt8(ascii: "*"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
@@ -269,7 +274,7 @@ struct BlockScanner {
             writeBlock()
             open = before
             isPlain = true
-            return BlockRenderer.plainLine(line.bytes, &writer)
+            return BlockRenderer.plainLine(line.bytes, to: &writer)
         }
         block += [UInt8](repeating: UInt8(ascii: "\n"), count: blanks)
         append(line)
@@ -298,7 +303,7 @@ struct BlockScanner {
         } else {
             if block.first == UInt8(ascii: "["), case .paragraph = open { definitions.add(from: block) }
             let text = block.contains(UInt8(ascii: "[")) ? definitions.used(by: block) + block : block
-            if !isPlain { BlockRenderer.write(text, ordinal: ordinal, &writer) }
+            if !isPlain { BlockRenderer.write(text, ordinal: ordinal, to: &writer) }
         }
         open = .none
         block.removeAll(keepingCapacity: true)

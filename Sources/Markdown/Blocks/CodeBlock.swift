@@ -19,7 +19,7 @@ struct CodeBlock {
             }
         }
         var name = StyledText()
-        Array(word).prefix(40).withUnsafeBufferPointer { name.append(unsafe: $0, .plain) }
+        Array(word).prefix(40).withUnsafeBufferPointer { name.append(unsafe: $0, style: .plain) }
         language = String(decoding: name.bytes, as: UTF8.self)
         highlighter = CodeHighlighter(language: language, palette: palette)
     }
@@ -29,13 +29,13 @@ struct CodeBlock {
         writer.codeBlocks?.append([])
         guard !language.isEmpty else { return }
         let style = writer.palette.frame + writer.palette.emphasis
-        writer.text(StyledText(language, style), indent: Self.indent)
+        writer.text(StyledText(language, style: style), indent: Self.indent)
     }
 
     /// Writes a line, which has no control characters but tabs.
     ///
     /// - Parameter isContinued: Whether the line is the rest of a longer one.
-    mutating func line(_ line: some Collection<UInt8>, isContinued: Bool = false, _ writer: inout RowWriter) {
+    mutating func line(_ line: some Collection<UInt8>, isContinued: Bool = false, to writer: inout RowWriter) {
         writer.keepCode(line, isContinued: isContinued)
         expanded.removeAll(keepingCapacity: true)
         expanded.reserveCapacity(line.count)

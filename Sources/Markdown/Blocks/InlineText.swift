@@ -67,19 +67,19 @@ struct InlineText {
         switch node.kind {
         case .text: node.withLiteral { add($0) }
         case .softBreak: addLineEnd()
-        case .lineBreak: text.append(UInt8(ascii: "\n"), .plain)
+        case .lineBreak: text.append(UInt8(ascii: "\n"), style: .plain)
         case .inlineCode: addCode(node)
         case .inlineHTML: addHTML(node)
-        case .emphasis: change(palette.emphasis, begins)
-        case .strong: change(palette.strong, begins)
-        case .struck: change(palette.struck, begins)
-        case .link: addLink(node, palette.link, begins)
-        case .image: addLink(node, palette.emphasis, begins)
+        case .emphasis: change(palette.emphasis, begins: begins)
+        case .strong: change(palette.strong, begins: begins)
+        case .struck: change(palette.struck, begins: begins)
+        case .link: addLink(node, style: palette.link, begins: begins)
+        case .image: addLink(node, style: palette.emphasis, begins: begins)
         default: break
         }
     }
 
-    private mutating func change(_ added: TextStyle, _ begins: Bool) {
+    private mutating func change(_ added: TextStyle, begins: Bool) {
         if begins { styles.append(style + added) } else if styles.count > 1 { styles.removeLast() }
     }
 
@@ -87,12 +87,12 @@ struct InlineText {
     /// write listings and verses that way, and a line that is too long is wrapped in any case.
     private mutating func addLineEnd() {
         guard let last = text.bytes.last, last != UInt8(ascii: "\n") else { return }
-        text.append(UInt8(ascii: "\n"), .plain)
+        text.append(UInt8(ascii: "\n"), style: .plain)
     }
 
     /// Several blanks count as one, as in HTML.
     private mutating func addBlank() {
-        if !text.isEmpty, !text.endsWithBlank { text.append(UInt8(ascii: " "), style, link: links.last?.number) }
+        if !text.isEmpty, !text.endsWithBlank { text.append(UInt8(ascii: " "), style: style, link: links.last?.number) }
     }
 
     private mutating func add(_ literal: UnsafeBufferPointer<UInt8>) {
@@ -101,7 +101,7 @@ struct InlineText {
             literal = literal.dropFirst(BlockScanner.continued.count)
         }
         if literal.first != UInt8(ascii: " "), Self.isSimple(literal) {
-            return text.append(literal, style, link: links.last?.number)
+            return text.append(literal, style: style, link: links.last?.number)
         }
         while let first = literal.first {
             let isBlank = first == UInt8(ascii: " ") || first == UInt8(ascii: "\t")
@@ -110,7 +110,7 @@ struct InlineText {
             if isBlank {
                 addBlank()
             } else {
-                text.append(unsafe: UnsafeBufferPointer(rebasing: part), style, link: links.last?.number)
+                text.append(unsafe: UnsafeBufferPointer(rebasing: part), style: style, link: links.last?.number)
             }
         }
     }
@@ -126,21 +126,21 @@ struct InlineText {
     }
 
     private mutating func addCode(_ node: MarkdownNode) {
-        node.withLiteral { text.append(unsafe: $0, style + palette.code, link: links.last?.number) }
+        node.withLiteral { text.append(unsafe: $0, style: style + palette.code, link: links.last?.number) }
     }
 
     private mutating func addHTML(_ node: MarkdownNode) {
         node.withLiteral { tag in
             // The only way to break a line in a cell of a table.
             if ["<br>", "<br/>", "<br />"].contains(where: { tag.elementsEqual($0.utf8) }) {
-                text.append(UInt8(ascii: "\n"), .plain)
+                text.append(UInt8(ascii: "\n"), style: .plain)
             } else {
-                text.append(unsafe: tag, style, link: links.last?.number)
+                text.append(unsafe: tag, style: style, link: links.last?.number)
             }
         }
     }
 
-    private mutating func addLink(_ node: MarkdownNode, _ style: TextStyle, _ begins: Bool) {
+    private mutating func addLink(_ node: MarkdownNode, style: TextStyle, begins: Bool) {
         if begins {
             if let link = links.last, node.kind == .image {
                 // A terminal knows no links within links: a picture in one leads where that does.
@@ -150,14 +150,16 @@ struct InlineText {
                 let safe = options.hasLinks ? LinkAddress.safe(address) : nil
                 links.append((safe.map { text.addLink($0) }, address, text.bytes.count))
             }
-            change(style, true)
+            change(style, begins: true)
             return
         }
-        change(style, false)
+        change(style, begins: false)
         guard let link = links.popLast(), !link.address.isEmpty else { return }
         let shown = text.bytes[link.begin...]
         if !shown.contains(where: { $0 > 0x20 }) {
-            link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + style, link: link.number) }
+            link.address.withUnsafeBufferPointer {
+                text.append(unsafe: $0, style: self.style + style, link: link.number)
+            }
             return
         }
         let isSame =
@@ -167,8 +169,8 @@ struct InlineText {
         // Where a link leads is not seen at the terminal before it is opened, and its text may name any other place.
         guard !isSame, link.number == nil || !LinkAddress.isHost(of: link.address, namedBy: shown) else { return }
         // An address that must not be a link does not become one by being shown.
-        text.append(" (", self.style)
-        link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + .code) }
-        text.append(")", self.style)
+        text.append(" (", style: self.style)
+        link.address.withUnsafeBufferPointer { text.append(unsafe: $0, style: self.style + .code) }
+        text.append(")", style: self.style)
     }
 }

@@ -81,7 +81,7 @@ struct RowWriter {
     }
 
     /// Writes a row of one character, as often as it is given.
-    mutating func line(_ character: String, _ count: Int) {
+    mutating func line(_ character: String, count: Int) {
         let frame = palette.frame
         row { out in
             frame.begin(&out)

@@ -36,7 +36,7 @@ struct TableBlock {
 
     func write(_ writer: inout RowWriter) {
         guard let widths = widths(in: writer.width) else { return writeRecords(&writer) }
-        write(header, widths, &writer)
+        write(header, widths: widths, to: &writer)
         let frame = writer.palette.frame
         writer.row { out in
             frame.begin(&out)
@@ -46,7 +46,7 @@ struct TableBlock {
             }
             frame.end(&out)
         }
-        for row in rows { write(row, widths, &writer) }
+        for row in rows { write(row, widths: widths, to: &writer) }
     }
 
     /// The widths of the columns; nil if they do not fit.
@@ -72,14 +72,14 @@ struct TableBlock {
         return result
     }
 
-    private func write(_ row: [StyledText], _ widths: [Int], _ writer: inout RowWriter) {
+    private func write(_ row: [StyledText], widths: [Int], to writer: inout RowWriter) {
         let cells = widths.indices.map { column -> (text: StyledText, rows: [Wrapping.Row]) in
             guard column < row.count else { return (StyledText(), []) }
             var rows: [Wrapping.Row] = []
             Wrapping(width: widths[column]).rows(of: row[column].bytes) { rows.append($0) }
             return (row[column], rows)
         }
-        let bar = StyledText(" │ ", writer.palette.frame)
+        let bar = StyledText(" │ ", style: writer.palette.frame)
         for line in 0..<max(1, cells.map(\.rows.count).max() ?? 1) {
             writer.row { out in
                 for (column, cell) in cells.enumerated() {
@@ -111,7 +111,7 @@ struct TableBlock {
             if number > 0 { writer.gap() }
             for (column, cell) in row.enumerated() where !cell.isEmpty {
                 var name = column < header.count ? header[column] : StyledText()
-                if !name.isEmpty { name.append(": ", writer.palette.strong) }
+                if !name.isEmpty { name.append(": ", style: writer.palette.strong) }
                 name.append(cell)
                 writer.text(name)
             }

@@ -15,12 +15,12 @@ struct CodeHighlighter {
 
     /// - Parameter line: A line without its end, which has no control characters.
     mutating func append(_ line: [UInt8], to text: inout StyledText) {
-        guard let language else { return text.append(line, .code) }
-        if language.kind == .diff { return text.append(line, diffStyle(line)) }
+        guard let language else { return text.append(line, style: .code) }
+        if language.kind == .diff { return text.append(line, style: diffStyle(line)) }
         var place = 0
         while place < line.count {
-            let (end, style) = token(line, at: place, language)
-            text.append(line[place..<end], style)
+            let (end, style) = token(line, at: place, in: language)
+            text.append(line[place..<end], style: style)
             place = end
         }
         // A text that has to end with its line has ended.
@@ -37,14 +37,14 @@ struct CodeHighlighter {
         }
     }
 
-    private mutating func token(_ line: [UInt8], at place: Int, _ language: CodeLanguage) -> (Int, TextStyle) {
+    private mutating func token(_ line: [UInt8], at place: Int, in language: CodeLanguage) -> (Int, TextStyle) {
         if let (quote, style) = open {
             guard let end = Self.end(of: quote, in: line, from: place) else { return (line.count, style) }
             open = nil
             return (end, style)
         }
         let byte = line[place]
-        if Self.isWordByte(byte) { return word(line, at: place, language) }
+        if Self.isWordByte(byte) { return word(line, at: place, in: language) }
         if byte == UInt8(ascii: " ") {
             var end = place + 1
             while end < line.count, line[end] == byte { end += 1 }
@@ -54,7 +54,7 @@ struct CodeHighlighter {
         guard language.canBegin(byte) else { return (place + 1, .code) }
         let rest = line[place...]
         if let comment = language.blockComment, rest.starts(with: comment.begin) {
-            return begin(comment, palette.comment, line, place)
+            return begin(comment, style: palette.comment, in: line, at: place)
         }
         for comment in language.lineComments where rest.starts(with: comment) {
             // In a shell, `$#` and `a#b` are no comments.
@@ -67,26 +67,26 @@ struct CodeHighlighter {
             guard isInTag else { return (place + 1, .code) }
         }
         for quote in language.quotes where rest.starts(with: quote.begin) {
-            return begin(quote, palette.string, line, place)
+            return begin(quote, style: palette.string, in: line, at: place)
         }
         return (place + 1, .code)
     }
 
     private mutating func begin(
         _ quote: CodeLanguage.Quote,
-        _ style: TextStyle,
-        _ line: [UInt8],
-        _ place: Int
+        style: TextStyle,
+        in line: [UInt8],
+        at place: Int
     ) -> (Int, TextStyle) {
         if let end = Self.end(of: quote, in: line, from: place + quote.begin.count) { return (end, style) }
         open = (quote, style)
         return (line.count, style)
     }
 
-    private func word(_ line: [UInt8], at place: Int, _ language: CodeLanguage) -> (Int, TextStyle) {
+    private func word(_ line: [UInt8], at place: Int, in language: CodeLanguage) -> (Int, TextStyle) {
         var end = place + 1
         let isNumber = Self.isDigit(line[place])
-        while end < line.count, Self.isWordByte(line[end]) || isNumber && Self.isFraction(line, end) { end += 1 }
+        while end < line.count, Self.isWordByte(line[end]) || isNumber && Self.isFraction(line, at: end) { end += 1 }
         if isNumber { return (end, palette.number) }
         if language.kind == .markup {
             let isName =
@@ -114,7 +114,7 @@ struct CodeHighlighter {
         byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
-    private static func isFraction(_ line: [UInt8], _ place: Int) -> Bool {
+    private static func isFraction(_ line: [UInt8], at place: Int) -> Bool {
         line[place] == UInt8(ascii: ".") && place + 1 < line.count && isDigit(line[place + 1])
     }
 

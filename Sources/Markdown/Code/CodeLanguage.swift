@@ -10,7 +10,7 @@ struct CodeLanguage: Sendable {
         /// Whether a backslash takes away the meaning of what follows.
         var hasEscapes = true
 
-        init(_ begin: String, _ end: String? = nil, isLong: Bool = false, hasEscapes: Bool = true) {
+        init(_ begin: String, end: String? = nil, isLong: Bool = false, hasEscapes: Bool = true) {
             (self.begin, self.end) = (Array(begin.utf8), Array((end ?? begin).utf8))
             (self.isLong, self.hasEscapes) = (isLong, hasEscapes)
         }
@@ -49,7 +49,7 @@ struct CodeLanguage: Sendable {
         blockComment = block
         self.keywords = [[Word]](repeating: [], count: 32)
         for keyword in keywords.utf8.split(separator: UInt8(ascii: " ")) {
-            self.keywords[Int(keyword.first! & 31)].append(Self.word(keyword, ignoresCase))
+            self.keywords[Int(keyword.first! & 31)].append(Self.word(keyword, ignoresCase: ignoresCase))
         }
         for begin in lineComments + quotes.map(\.begin) + (block.map { [$0.begin] } ?? []) {
             signs |= 1 << UInt128(begin[0])
@@ -67,10 +67,10 @@ struct CodeLanguage: Sendable {
     /// - Parameter word: Not empty.
     func isKeyword(_ word: ArraySlice<UInt8>) -> Bool {
         guard word.count <= 16 else { return false }
-        return keywords[Int(word[word.startIndex] & 31)].contains(Self.word(word, ignoresCase))
+        return keywords[Int(word[word.startIndex] & 31)].contains(Self.word(word, ignoresCase: ignoresCase))
     }
 
-    private static func word(_ bytes: some Sequence<UInt8>, _ ignoresCase: Bool) -> Word {
+    private static func word(_ bytes: some Sequence<UInt8>, ignoresCase: Bool) -> Word {
         bytes.reduce(0) { word, byte in
             word << 8 | Word(ignoresCase && byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte)
         }
@@ -83,7 +83,7 @@ extension CodeLanguage {
         byName[name.lowercased()]
     }
 
-    private static let slashes = Quote("/*", "*/", isLong: true, hasEscapes: false)
+    private static let slashes = Quote("/*", end: "*/", isLong: true, hasEscapes: false)
     private static let double = Quote("\"")
     private static let single = Quote("'")
     private static let usual = [double, single]
@@ -224,7 +224,11 @@ extension CodeLanguage {
         ),
         (
             "html xml svg xhtml vue plist",
-            CodeLanguage(kind: .markup, block: Quote("<!--", "-->", isLong: true, hasEscapes: false), quotes: usual)
+            CodeLanguage(
+                kind: .markup,
+                block: Quote("<!--", end: "-->", isLong: true, hasEscapes: false),
+                quotes: usual
+            )
         ),
         (
             "css scss sass less",

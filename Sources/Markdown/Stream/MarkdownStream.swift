@@ -30,7 +30,7 @@ package struct MarkdownStream: Sendable {
     }
 
     /// The rows of a whole text, each with a line feed.
-    package static func rows(of text: String, _ options: MarkdownOptions) -> [UInt8] {
+    package static func rows(of text: String, with options: MarkdownOptions) -> [UInt8] {
         var stream = MarkdownStream(options)
         stream.feed(text)
         stream.finish()
@@ -38,13 +38,13 @@ package struct MarkdownStream: Sendable {
     }
 
     /// The rows of a text in a language that ``CodeHighlighter`` knows, each with a line feed.
-    package static func rows(ofCode text: String, language: String, _ options: MarkdownOptions) -> [UInt8] {
+    package static func rows(ofCode text: String, language: String, with options: MarkdownOptions) -> [UInt8] {
         var writer = RowWriter(options: options, hasRows: false)
         var code = CodeBlock(info: language.utf8, palette: writer.palette)
         for line in text.parts("\n", omittingEmpty: false) {
             // A separator of lines of Unicode begins no row: what it follows would pass for a line of its own.
             let safe = TerminalText.block(String(line)).utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
-            code.line(safe, &writer)
+            code.line(safe, to: &writer)
         }
         return writer.takeRows()
     }
@@ -156,7 +156,7 @@ package struct MarkdownStream: Sendable {
                     isContinued = false
                     begin = end + 1
                 } else if bytes.count - begin > Self.longestLine {
-                    let end = Self.breaking(bytes, begin, most)
+                    let end = Self.breaking(bytes, from: begin, atMost: most)
                     scanner.take(UnsafeBufferPointer(rebasing: bytes[begin..<end]), isContinued: isContinued)
                     isContinued = true
                     begin = end
@@ -169,7 +169,7 @@ package struct MarkdownStream: Sendable {
     }
 
     /// Returns the place where a long line is broken: after a blank in its last quarter, or between two scalars.
-    private static func breaking(_ bytes: UnsafeBufferPointer<UInt8>, _ begin: Int, _ most: Int) -> Int {
+    private static func breaking(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int, atMost most: Int) -> Int {
         let quarter = most - longestLine / 4
         if let blank = bytes[quarter..<most].lastIndex(of: UInt8(ascii: " ")) { return blank + 1 }
         var end = most

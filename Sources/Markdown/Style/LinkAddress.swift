@@ -41,7 +41,7 @@ enum LinkAddress {
         return host.isEmpty || host.contains(UInt8(ascii: "@")) ? nil : Array(host)
     }
 
-    static func begin(_ address: [UInt8], _ out: inout [UInt8]) {
+    static func begin(_ address: [UInt8], into out: inout [UInt8]) {
         out += "\u{1B}]8;;".utf8
         out += address
         out += "\u{1B}\\".utf8

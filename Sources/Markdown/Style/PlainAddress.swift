@@ -12,9 +12,9 @@ struct PlainAddress {
         while place < bytes.count {
             let address: PlainAddress? =
                 switch bytes[place] {
-                case UInt8(ascii: "h"), UInt8(ascii: "H"): page(bytes, place)
-                case UInt8(ascii: "w"), UInt8(ascii: "W"): page(bytes, place, "www.", scheme: "http://")
-                case UInt8(ascii: "@"): mailbox(bytes, place, from: start)
+                case UInt8(ascii: "h"), UInt8(ascii: "H"): page(bytes, at: place)
+                case UInt8(ascii: "w"), UInt8(ascii: "W"): page(bytes, at: place, beginning: "www.", scheme: "http://")
+                case UInt8(ascii: "@"): mailbox(bytes, at: place, from: start)
                 default: nil
                 }
             if let address { return address }
@@ -23,14 +23,14 @@ struct PlainAddress {
         return nil
     }
 
-    private static func page(_ bytes: UnsafeBufferPointer<UInt8>, _ place: Int) -> PlainAddress? {
-        page(bytes, place, "http://") ?? page(bytes, place, "https://")
+    private static func page(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> PlainAddress? {
+        page(bytes, at: place, beginning: "http://") ?? page(bytes, at: place, beginning: "https://")
     }
 
     private static func page(
         _ bytes: UnsafeBufferPointer<UInt8>,
-        _ place: Int,
-        _ beginning: StaticString,
+        at place: Int,
+        beginning: StaticString,
         scheme: String = ""
     ) -> PlainAddress? {
         let count = beginning.utf8CodeUnitCount
@@ -61,7 +61,7 @@ struct PlainAddress {
     /// - Parameters:
     ///   - at: The place of the sign between the name and the domain.
     ///   - start: Where the name begins at the earliest.
-    private static func mailbox(_ bytes: UnsafeBufferPointer<UInt8>, _ at: Int, from start: Int) -> PlainAddress? {
+    private static func mailbox(_ bytes: UnsafeBufferPointer<UInt8>, at: Int, from start: Int) -> PlainAddress? {
         var begin = at
         while begin > start, isInName(bytes[begin - 1]) { begin -= 1 }
         while begin < at, !isWordByte(bytes[begin]) { begin += 1 }

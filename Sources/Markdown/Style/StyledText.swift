@@ -17,8 +17,8 @@ struct StyledText {
 
     init() {}
 
-    init(_ text: String, _ style: TextStyle = .plain) {
-        append(text, style)
+    init(_ text: String, style: TextStyle = .plain) {
+        append(text, style: style)
     }
 
     var isEmpty: Bool { bytes.isEmpty }
@@ -43,29 +43,29 @@ struct StyledText {
         return addresses.count - 1
     }
 
-    mutating func append(_ text: String, _ style: TextStyle = .plain, link: Int? = nil) {
+    mutating func append(_ text: String, style: TextStyle = .plain, link: Int? = nil) {
         var text = text
-        text.withUTF8 { append($0, style, link: link) }
+        text.withUTF8 { append($0, style: style, link: link) }
     }
 
-    mutating func append(_ byte: UInt8, _ style: TextStyle, link: Int? = nil) {
+    mutating func append(_ byte: UInt8, style: TextStyle, link: Int? = nil) {
         bytes.append(byte)
-        extend(style, link)
+        extend(style, link: link)
     }
 
     /// Appends text that has no control characters.
-    mutating func append(_ text: some Collection<UInt8>, _ style: TextStyle, link: Int? = nil) {
+    mutating func append(_ text: some Collection<UInt8>, style: TextStyle, link: Int? = nil) {
         guard !text.isEmpty else { return }
         bytes += text
-        extend(style, link)
+        extend(style, link: link)
     }
 
     /// Appends text of a peer. Entities can stand for any character: what is unsafe is replaced as
     /// ``TerminalText/line(_:)`` does it, and so are line ends.
-    mutating func append(unsafe text: UnsafeBufferPointer<UInt8>, _ style: TextStyle, link: Int? = nil) {
-        if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return append(text, style, link: link) }
+    mutating func append(unsafe text: UnsafeBufferPointer<UInt8>, style: TextStyle, link: Int? = nil) {
+        if text.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return append(text, style: style, link: link) }
         let text = String(decoding: text, as: UTF8.self)
-        append(TerminalText.line(text), style, link: link)
+        append(TerminalText.line(text), style: style, link: link)
     }
 
     /// Appends another text, with its styles and links.
@@ -76,7 +76,7 @@ struct StyledText {
         runs += other.runs.map { Run(end: $0.end + count, style: $0.style, link: $0.link.map { $0 + number }) }
     }
 
-    private mutating func extend(_ style: TextStyle, _ link: Int?) {
+    private mutating func extend(_ style: TextStyle, link: Int?) {
         if let last = runs.last, last.style == style, last.link == link {
             runs[runs.count - 1].end = bytes.count
         } else {
@@ -97,7 +97,7 @@ struct StyledText {
             let run = runs[cursor]
             if run.link != link {
                 if link != nil { LinkAddress.end(&out) }
-                if let number = run.link { LinkAddress.begin(addresses[number], &out) }
+                if let number = run.link { LinkAddress.begin(addresses[number], into: &out) }
                 link = run.link
             }
             if run.style != style {

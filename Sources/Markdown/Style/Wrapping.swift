@@ -29,7 +29,7 @@ struct Wrapping {
         while let cell = cells.next() {
             switch bytes[cell.place] {
             case UInt8(ascii: "\n"):
-                row = trimmed(begin..<cell.place, column, bytes)
+                row = trimmed(begin..<cell.place, width: column, in: bytes)
                 body(row)
                 (begin, column, ending, wasWide, isContinued) = (cell.end, 0, nil, false, false)
                 continue
@@ -65,10 +65,10 @@ struct Wrapping {
             column += cell.width
             wasWide = isWide
         }
-        if begin < bytes.count || bytes.isEmpty { body(trimmed(begin..<bytes.count, column, bytes)) }
+        if begin < bytes.count || bytes.isEmpty { body(trimmed(begin..<bytes.count, width: column, in: bytes)) }
     }
 
-    private func trimmed(_ part: Range<Int>, _ width: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Row {
+    private func trimmed(_ part: Range<Int>, width: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Row {
         guard atWords else { return Row(part: part, width: width) }
         var end = part.upperBound
         while end > part.lowerBound, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }

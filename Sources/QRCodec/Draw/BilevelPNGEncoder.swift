@@ -8,7 +8,7 @@ struct BilevelPNGEncoder: ~Copyable {
     /// - Throws: ``QRCodecError`` with the code `encoderFailed`.
     init() throws(QRCodecError) {
         guard let pointer = spng_ctx_new(Int32(SPNG_CTX_ENCODER.rawValue)) else {
-            throw QRCodecError(.encoderFailed, "The PNG encoder could not be started.")
+            throw QRCodecError(.encoderFailed, message: "The PNG encoder could not be started.")
         }
         self.pointer = pointer
     }
@@ -57,7 +57,7 @@ struct BilevelPNGEncoder: ~Copyable {
         var (length, status) = (0, Int32(0))
         guard let buffer = spng_get_png_buffer(pointer, &length, &status) else {
             try Self.check(status)
-            throw QRCodecError(.encoderFailed, "The PNG image could not be made.")
+            throw QRCodecError(.encoderFailed, message: "The PNG image could not be made.")
         }
         defer { free(buffer) }
         return Array(UnsafeRawBufferPointer(start: buffer, count: length))
@@ -66,7 +66,7 @@ struct BilevelPNGEncoder: ~Copyable {
     private static func check(_ status: Int32) throws(QRCodecError) {
         guard status == 0 else {
             let reason = String(cString: spng_strerror(status))
-            throw QRCodecError(.encoderFailed, "The PNG image could not be made: \(reason).")
+            throw QRCodecError(.encoderFailed, message: "The PNG image could not be made: \(reason).")
         }
     }
 }

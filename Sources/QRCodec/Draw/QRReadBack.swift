@@ -15,6 +15,6 @@ enum QRReadBack {
     }
 
     private static var unreadable: QRCodecError {
-        QRCodecError(.encoderFailed, "The drawing of the QR code cannot be read: it was not shown.")
+        QRCodecError(.encoderFailed, message: "The drawing of the QR code cannot be read: it was not shown.")
     }
 }

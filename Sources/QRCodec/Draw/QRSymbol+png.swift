@@ -13,7 +13,7 @@ extension QRSymbol {
         let scale = max(1, scale)
         let quiet = max(0, quietZone)
         guard scale <= Self.maxSide, quiet <= Self.maxSide, (size + 2 * quiet) * scale <= Self.maxSide else {
-            throw QRCodecError(.tooLarge, "A drawing of more than \(Self.maxSide) pixels a side is of no use.")
+            throw QRCodecError(.tooLarge, message: "A drawing of more than \(Self.maxSide) pixels a side is of no use.")
         }
         let side = (size + 2 * quiet) * scale
         let encoder = try BilevelPNGEncoder()

@@ -45,7 +45,7 @@ extension QRSymbol {
         let present = [columns.map { "\($0) columns" }, rows.map { "\($0) rows" }].compactMap(\.self)
         throw QRCodecError(
             .windowTooSmall,
-            "The QR code needs \(smallest.columns) columns and \(smallest.rows) rows; "
+            message: "The QR code needs \(smallest.columns) columns and \(smallest.rows) rows; "
                 + "the window has \(present.joined(separator: " and "))."
         )
     }
@@ -92,7 +92,7 @@ extension QRSymbol {
                 }
             )
         }
-        try check(lines, style, quietZone: quiet, top: top, inkIsDark: inkIsDark)
+        try check(lines, style: style, quietZone: quiet, top: top, inkIsDark: inkIsDark)
         guard colour else { return lines.map { String($0) + "\n" }.joined() }
         return lines.map { Self.blackOnWhite + Self.blackened($0) + "\u{1B}[0m\n" }.joined()
     }
@@ -117,7 +117,7 @@ extension QRSymbol {
 
     private func check(
         _ lines: [[Character]],
-        _ style: QRTerminalStyle,
+        style: QRTerminalStyle,
         quietZone: Int,
         top: Int,
         inkIsDark: Bool

@@ -23,16 +23,17 @@ package struct QRSymbol: Sendable, Hashable {
     ///   - errorCorrection: Default: `medium`.
     /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
     package init(bytes: [UInt8], errorCorrection: QRErrorCorrection = .medium) throws(QRCodecError) {
-        guard !bytes.isEmpty else { throw QRCodecError(.empty, "There is nothing to put into a QR code.") }
+        guard !bytes.isEmpty else { throw QRCodecError(.empty, message: "There is nothing to put into a QR code.") }
         let most = errorCorrection.maxBytes
         guard bytes.count <= most else {
             throw QRCodecError(
                 .payloadTooLong,
-                "\(bytes.count) bytes do not fit into a QR code: level \(errorCorrection.rawValue) holds \(most)."
+                message:
+                    "\(bytes.count) bytes do not fit into a QR code: level \(errorCorrection.rawValue) holds \(most)."
             )
         }
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, errorCorrection.level) else {
-            throw QRCodecError(.encoderFailed, "The QR code could not be made: there is not enough memory.")
+            throw QRCodecError(.encoderFailed, message: "The QR code could not be made: there is not enough memory.")
         }
         defer { QRcode_free(code) }
         let size = Int(code.pointee.width)

@@ -236,19 +236,19 @@ struct BentGrid {
 
     /// Moves the surroundings of a place until they agree best.
     private func search(_ place: Place, from slope: Slope, steps: [(Double, Int)]) -> (Slope, agreement: Double) {
-        let modules = surroundings(of: place, slope)
+        let modules = surroundings(of: place, slope: slope)
         guard !modules.isEmpty else { return (slope, 0) }
         let (u, v) = (place.x, place.y)
         let right = flat(u + 0.5, v) - flat(u - 0.5, v) + slope.across
         let down = flat(u, v + 0.5) - flat(u, v - 0.5) + slope.down
-        var best = (score: agreement(of: modules, .zero), offset: Place.zero)
+        var best = (score: agreement(of: modules, movedBy: .zero), offset: Place.zero)
         var agreed = best.score
         for (step, reach) in steps {
             let start = best.offset
             for y in -reach...reach {
                 for x in -reach...reach where x != 0 || y != 0 {
                     let offset = start + Place(Double(x), Double(y)) * step
-                    let agreement = agreement(of: modules, right * offset.x + down * offset.y)
+                    let agreement = agreement(of: modules, movedBy: right * offset.x + down * offset.y)
                     let score = agreement - Self.stiffness * (offset.x * offset.x + offset.y * offset.y)
                     if score > best.score { (best, agreed) = ((score, offset), agreement) }
                 }
@@ -266,7 +266,7 @@ struct BentGrid {
         var weight: Double
     }
 
-    private func surroundings(of place: Place, _ slope: Slope) -> [Sample] {
+    private func surroundings(of place: Place, slope: Slope) -> [Sample] {
         let (column, row) = (Int(place.x), Int(place.y))
         let size = layout.size
         var samples: [Sample] = []
@@ -286,7 +286,7 @@ struct BentGrid {
         return samples
     }
 
-    private func agreement(of samples: [Sample], _ offset: Place) -> Double {
+    private func agreement(of samples: [Sample], movedBy offset: Place) -> Double {
         var (sum, weights) = (0.0, 0.0)
         for sample in samples {
             let depth = depth(at: sample.place + offset)
@@ -308,7 +308,7 @@ struct BentGrid {
     // MARK: Reading
 
     /// Returns the place in the picture of a place in the symbol.
-    private func callAsFunction(_ u: Double, _ v: Double, _ column: Int, _ row: Int) -> Place {
+    private func callAsFunction(_ u: Double, _ v: Double, column: Int, row: Int) -> Place {
         let x = (u - lines[column]) / (lines[column + 1] - lines[column])
         let y = (v - lines[row]) / (lines[row + 1] - lines[row])
         let corner = row * lines.count + column
@@ -325,7 +325,7 @@ struct BentGrid {
             (lines.lastIndex { $0 <= Double(module) + 0.5 } ?? 0)
         }
         return GridFit.shades(of: layout, in: level, isNegative: isNegative) { u, v, column, row in
-            self(u, v, patch[column], patch[row])
+            self(u, v, column: patch[column], row: patch[row])
         }
     }
 
@@ -334,7 +334,7 @@ struct BentGrid {
         let (side, last) = (Double(layout.size), lines.count - 2)
         let scale = Double(1 << level.halvings)
         return [(0, 0, 0, 0), (0, side, 0, last), (side, side, last, last), (side, 0, last, 0)].map {
-            Point(nearest: self($0.0, $0.1, $0.2, $0.3) * scale)
+            Point(nearest: self($0.0, $0.1, column: $0.2, row: $0.3) * scale)
         }
     }
 }

@@ -120,7 +120,7 @@ struct FinderSearch {
         let start = y * level.width + x
         let most = Int(limit)
         guard x >= 0, y >= 0, x < level.width, y < level.height, dark[start] == ink else { return nil }
-        func run(from offset: Int, _ direction: Int, _ colour: UInt8) -> Int {
+        func run(from offset: Int, by direction: Int, of colour: UInt8) -> Int {
             var length = 0
             var at = offset
             while length <= most, place + at >= 0, place + at < end, dark[start + at * step] == colour {
@@ -129,13 +129,13 @@ struct FinderSearch {
             }
             return length
         }
-        let (before, after) = (run(from: -1, -1, ink), run(from: 1, 1, ink))
+        let (before, after) = (run(from: -1, by: -1, of: ink), run(from: 1, by: 1, of: ink))
         let core = before + after + 1
         guard core >= 2, core <= most else { return nil }
-        let gapBefore = run(from: -before - 1, -1, ink ^ 1)
-        let ringBefore = run(from: -before - gapBefore - 1, -1, ink)
-        let gapAfter = run(from: after + 1, 1, ink ^ 1)
-        let ringAfter = run(from: after + gapAfter + 1, 1, ink)
+        let gapBefore = run(from: -before - 1, by: -1, of: ink ^ 1)
+        let ringBefore = run(from: -before - gapBefore - 1, by: -1, of: ink)
+        let gapAfter = run(from: after + 1, by: 1, of: ink ^ 1)
+        let ringAfter = run(from: after + gapAfter + 1, by: 1, of: ink)
         guard Self.isPattern(ringBefore, gapBefore, core, gapAfter, ringAfter) else { return nil }
         let total = ringBefore + gapBefore + core + gapAfter + ringAfter
         return (Double(place - before) + Double(core) / 2, Double(total) / 7)

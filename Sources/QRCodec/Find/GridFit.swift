@@ -29,13 +29,13 @@ struct GridFit {
         let guess = triple.version
         let reach = max(1, guess / 6 + 1)
         let fits = (guess - reach...guess + reach).filter(SymbolLayout.versions.contains).compactMap { version in
-            GridFit(triple, layouts.of(version: version), in: level, scale: scale)
+            GridFit(triple, layout: layouts.of(version: version), in: level, scale: scale)
         }
         return fits.filter { $0.agreement > leastTiming }.sorted { $0.agreement > $1.agreement }
     }
 
     /// A first fit; its agreement is that of the timing patterns.
-    init?(_ triple: FinderTriple, _ layout: SymbolLayout, in level: Level, scale: Double) {
+    init?(_ triple: FinderTriple, layout: SymbolLayout, in level: Level, scale: Double) {
         let (near, far) = (3.5, Double(layout.size) - 3.5)
         let patterns = [triple.corner, triple.right, triple.below]
         // How far away each pattern is: its area goes with the third power. On a plane, the fourth corner follows.
@@ -90,7 +90,7 @@ struct GridFit {
                 for direction in [Place(1, 0), Place(-1, 0), Place(0, 1), Place(0, -1)] {
                     var moved = targets
                     moved[corner] += direction * (module * step)
-                    if take(anchors, moved) { improved = true }
+                    if take(anchors, to: moved) { improved = true }
                 }
             }
             if !improved { step /= 2 }
@@ -98,7 +98,7 @@ struct GridFit {
     }
 
     /// Takes the grid that is fixed at these places, if more agrees with it.
-    private mutating func take(_ anchors: [4 of Place], _ targets: [4 of Place]) -> Bool {
+    private mutating func take(_ anchors: [4 of Place], to targets: [4 of Place]) -> Bool {
         guard let next = Perspective(from: anchors, to: targets) else { return false }
         let agrees = agreement(of: layout.landmarks, under: next)
         guard agrees > agreement + 1e-6 else { return false }
@@ -140,7 +140,7 @@ struct GridFit {
         var (newAnchors, newTargets) = (anchors, targets)
         newAnchors[2] = Place(centre, centre)
         newTargets[2] = best.place
-        _ = take(newAnchors, newTargets)
+        _ = take(newAnchors, to: newTargets)
     }
 
     /// The shade of each module, row by row, the mean of a few places around its middle; what is dark in the symbol is

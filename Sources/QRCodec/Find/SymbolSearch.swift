@@ -177,7 +177,7 @@ struct SymbolSearch: ~Copyable {
         let version = written ?? flat?.layout.version ?? max(triple.version, 1)
         guard
             let fit = flat?.layout.version == version
-                ? flat : GridFit(triple, layouts.of(version: version), in: level, scale: scale)
+                ? flat : GridFit(triple, layout: layouts.of(version: version), in: level, scale: scale)
         else { return nil }
         let modules = fit.layout.size * fit.layout.size
         guard modules <= bentModules else { return nil }

@@ -16,7 +16,7 @@ struct ZBarScanner: ~Copyable {
 
     private init() throws(QRCodecError) {
         guard let scanner = zbar_image_scanner_create() else {
-            throw QRCodecError(.decoderFailed, "The QR code reader could not be started.")
+            throw QRCodecError(.decoderFailed, message: "The QR code reader could not be started.")
         }
         self.scanner = scanner
     }
@@ -35,7 +35,10 @@ struct ZBarScanner: ~Copyable {
         ]
         for (symbology, option, value) in settings {
             guard zbar_image_scanner_set_config(scanner, symbology, option, value) == 0 else {
-                throw QRCodecError(.decoderFailed, "The QR code reader does not know a setting that is needed.")
+                throw QRCodecError(
+                    .decoderFailed,
+                    message: "The QR code reader does not know a setting that is needed."
+                )
             }
         }
     }
@@ -50,7 +53,7 @@ struct ZBarScanner: ~Copyable {
         }
         guard picture.width > 0, picture.height > 0 else { return [] }
         guard let image = zbar_image_create() else {
-            throw QRCodecError(.decoderFailed, "There is not enough memory to look for QR codes.")
+            throw QRCodecError(.decoderFailed, message: "There is not enough memory to look for QR codes.")
         }
         defer { zbar_image_destroy(image) }
         zbar_image_set_format(image, Self.greyFormat)
@@ -62,7 +65,7 @@ struct ZBarScanner: ~Copyable {
             guard zbar_scan_image(scanner, image) >= 0 else { return nil }
             return Self.symbols(of: image)
         }
-        guard let found else { throw QRCodecError(.decoderFailed, "The QR code reader gave up.") }
+        guard let found else { throw QRCodecError(.decoderFailed, message: "The QR code reader gave up.") }
         return found.sorted { $0.position < $1.position }
     }
 

@@ -24,7 +24,7 @@ package struct CameraFrames: FrameSource {
         }
         let paths = Self.devices(in: directory)
         guard !paths.isEmpty else {
-            throw QRCodecError(.cameraNotFound, "There is no camera: \(directory) has no video device.")
+            throw QRCodecError(.cameraNotFound, message: "There is no camera: \(directory) has no video device.")
         }
         // Many cameras have a second device, which gives no pictures. One that is busy or forbidden says more than
         // that.
@@ -37,7 +37,7 @@ package struct CameraFrames: FrameSource {
                 if failure == nil || failure?.code == .notACamera { failure = error }
             }
         }
-        throw failure ?? QRCodecError(.cameraNotFound, "There is no camera.")
+        throw failure ?? QRCodecError(.cameraNotFound, message: "There is no camera.")
     }
 
     /// Waits for the next frame; `nil` when `wake` ended the waiting.
@@ -82,10 +82,10 @@ private final class Video {
         try Self.check(path)
         zbar_be_silent()
         guard let video = zbar_video_create() else {
-            throw QRCodecError(.cameraFailed, "There is not enough memory for the camera.")
+            throw QRCodecError(.cameraFailed, message: "There is not enough memory for the camera.")
         }
         do throws(QRCodecError) {
-            isJPEG = try Self.start(video, path) == "MJPG"
+            isJPEG = try Self.start(video, at: path) == "MJPG"
         } catch {
             zbar_video_destroy(video)
             throw error
@@ -94,7 +94,7 @@ private final class Video {
     }
 
     /// - Returns: The format that the camera gives.
-    private static func start(_ video: OpaquePointer, _ path: String) throws(QRCodecError) -> String {
+    private static func start(_ video: OpaquePointer, at path: String) throws(QRCodecError) -> String {
         errno = 0
         // Every driver has this way of sharing memory; what zbar tries first, some have and get wrong.
         zbar_video_request_iomode(video, 2)
@@ -129,13 +129,16 @@ private final class Video {
         defer { zbar_image_destroy(image) }
         if isJPEG { return .jpeg(Self.bytes(of: image)) }
         guard let grey = zbar_image_convert(image, Self.grey) else {
-            throw QRCodecError(.cameraFailed, "The camera \(path) gives pictures in a format that cannot be read.")
+            throw QRCodecError(
+                .cameraFailed,
+                message: "The camera \(path) gives pictures in a format that cannot be read."
+            )
         }
         defer { zbar_image_destroy(grey) }
         let (width, height) = (Int(zbar_image_get_width(grey)), Int(zbar_image_get_height(grey)))
         let bytes = Self.bytes(of: grey)
         guard bytes.count >= width * height else {
-            throw QRCodecError(.cameraFailed, "The camera \(path) gives incomplete pictures.")
+            throw QRCodecError(.cameraFailed, message: "The camera \(path) gives incomplete pictures.")
         }
         return .grey(QRImage(width: width, height: height, luminance: Array(bytes.prefix(width * height))))
     }
@@ -155,7 +158,7 @@ private final class Video {
         var status = stat()
         guard stat(path, &status) == 0 else { throw error(for: errno, path: path, else: .cameraNotFound) }
         guard status.st_mode & S_IFMT == S_IFCHR else {
-            throw QRCodecError(.notACamera, "The file \(path) is not a camera: it is not a device.")
+            throw QRCodecError(.notACamera, message: "The file \(path) is not a camera: it is not a device.")
         }
         guard access(path, R_OK | W_OK) == 0 else { throw error(for: errno, path: path, else: .cameraDenied) }
     }
@@ -169,17 +172,17 @@ private final class Video {
 
     private static func error(for reason: Int32, path: String, else code: QRCodecError.Code) -> QRCodecError {
         switch reason {
-        case EBUSY: return QRCodecError(.cameraBusy, "The camera \(path) is in use by another program.")
-        case EACCES, EPERM: return QRCodecError(.cameraDenied, "You may not use the camera \(path).")
-        case ENOENT: return QRCodecError(.cameraNotFound, "There is no camera \(path).")
+        case EBUSY: return QRCodecError(.cameraBusy, message: "The camera \(path) is in use by another program.")
+        case EACCES, EPERM: return QRCodecError(.cameraDenied, message: "You may not use the camera \(path).")
+        case ENOENT: return QRCodecError(.cameraNotFound, message: "There is no camera \(path).")
         case ENODEV, ENXIO:
-            return QRCodecError(.cameraNotFound, "The camera \(path) is not connected.")
+            return QRCodecError(.cameraNotFound, message: "The camera \(path) is not connected.")
         default: break
         }
         guard code != .notACamera else {
-            return QRCodecError(.notACamera, "The device \(path) is not a camera, or it cannot record video.")
+            return QRCodecError(.notACamera, message: "The device \(path) is not a camera, or it cannot record video.")
         }
         let why = reason == 0 ? "" : ": \(String(cString: strerror(reason)))"
-        return QRCodecError(code, "The camera \(path) cannot be used\(why).")
+        return QRCodecError(code, message: "The camera \(path) cannot be used\(why).")
     }
 }

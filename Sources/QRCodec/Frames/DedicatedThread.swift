@@ -14,7 +14,7 @@ package enum DedicatedThread {
             }
             job.release()
             let reason = String(cString: strerror(status))
-            continuation.resume(throwing: QRCodecError(.io, "A thread could not be started: \(reason)."))
+            continuation.resume(throwing: QRCodecError(.io, message: "A thread could not be started: \(reason)."))
         }
     }
 }

@@ -19,7 +19,7 @@ package struct DescriptorFrames: FrameSource {
         // Not to wait for a writer here: the waiting for input can be ended, this could not.
         let number = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
-            throw QRCodecError(Self.code(errno), "Cannot open \(path): \(String(cString: strerror(errno))).")
+            throw QRCodecError(Self.code(errno), message: "Cannot open \(path): \(String(cString: strerror(errno))).")
         }
         descriptor = FrameDescriptor(number: number, isOwned: !isInput)
         var status = stat()
@@ -43,7 +43,7 @@ package struct DescriptorFrames: FrameSource {
             let count = buffer.withUnsafeMutableBytes { read(descriptor.number, $0.baseAddress, $0.count) }
             guard count >= 0 else {
                 if errno == EINTR || errno == EAGAIN { continue }
-                throw QRCodecError(.io, "Cannot read \(name): \(String(cString: strerror(errno))).")
+                throw QRCodecError(.io, message: "Cannot read \(name): \(String(cString: strerror(errno))).")
             }
             guard count > 0 else {
                 try parser.finish()

@@ -51,7 +51,7 @@ package struct FrameParser {
         switch state {
         case .start(let beginning):
             guard beginning.isEmpty else { throw Self.unknown(ImageFormat(beginning)) }
-            throw QRCodecError(.empty, "There are no frames: the input is empty.")
+            throw QRCodecError(.empty, message: "There are no frames: the input is empty.")
         case .y4m(let parser): try parser.finish()
         case .jpeg(let splitter): try splitter.finish()
         }
@@ -70,7 +70,8 @@ package struct FrameParser {
     private static func unknown(_ format: ImageFormat) -> QRCodecError {
         QRCodecError(
             .unsupportedFormat,
-            "The input is not a stream of frames (it begins like a \(format)). Send YUV4MPEG2, or JPEG files one after another."
+            message:
+                "The input is not a stream of frames (it begins like a \(format)). Send YUV4MPEG2, or JPEG files one after another."
         )
     }
 }

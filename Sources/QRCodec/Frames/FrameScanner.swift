@@ -43,7 +43,7 @@ package enum FrameScanner {
         let outcome = try await withTaskCancellationHandler {
             async let reading: Void = {
                 do {
-                    try await readerThread { read(open, into: mailbox, wake) }
+                    try await readerThread { read(open, into: mailbox, waking: wake) }
                 } catch {
                     // Without a thread nothing comes, and nobody else would say so.
                     mailbox.finish(error as? QRCodecError)
@@ -72,7 +72,7 @@ package enum FrameScanner {
     private static func read(
         _ open: () throws(QRCodecError) -> any FrameSource,
         into mailbox: FrameMailbox,
-        _ wake: WakeSignal
+        waking wake: WakeSignal
     ) {
         do throws(QRCodecError) {
             var source = try open()

@@ -49,7 +49,7 @@ struct JPEGSplitter {
             if rubbish > Self.mostRubbish, !hasFrames {
                 throw QRCodecError(
                     .unsupportedFormat,
-                    "The input is not a stream of frames: its first \(rubbish >> 20) MiB contain no JPEG file."
+                    message: "The input is not a stream of frames: its first \(rubbish >> 20) MiB contain no JPEG file."
                 )
             }
         }
@@ -59,9 +59,12 @@ struct JPEGSplitter {
     func finish() throws(QRCodecError) {
         guard !hasFrames else { return }
         guard file.isEmpty else {
-            throw QRCodecError(.truncated, "The stream of JPEG files ends before its first one does.")
+            throw QRCodecError(.truncated, message: "The stream of JPEG files ends before its first one does.")
         }
-        throw QRCodecError(.unsupportedFormat, "The input is not a stream of frames: it contains no JPEG file.")
+        throw QRCodecError(
+            .unsupportedFormat,
+            message: "The input is not a stream of frames: it contains no JPEG file."
+        )
     }
 
     /// Forgets the file so far.

@@ -32,7 +32,10 @@ struct Y4MParser {
                 guard
                     parameters.split(separator: UInt8(ascii: " ")).first.map({ $0.elementsEqual("FRAME".utf8) }) == true
                 else {
-                    throw QRCodecError(.corrupt, "The YUV4MPEG2 stream is damaged: a frame begins with something else.")
+                    throw QRCodecError(
+                        .corrupt,
+                        message: "The YUV4MPEG2 stream is damaged: a frame begins with something else."
+                    )
                 }
                 luminance.reserveCapacity(layout.luminanceBytes)
                 state = .luminance
@@ -57,7 +60,7 @@ struct Y4MParser {
 
     func finish() throws(QRCodecError) {
         guard !hasFrames else { return }
-        throw QRCodecError(.truncated, "The YUV4MPEG2 stream ends before its first frame does.")
+        throw QRCodecError(.truncated, message: "The YUV4MPEG2 stream ends before its first frame does.")
     }
 
     /// The line that ends in the bytes, without its end; `nil` where more are needed.
@@ -66,7 +69,10 @@ struct Y4MParser {
         let end = part.firstIndex(of: UInt8(ascii: "\n"))
         line.append(contentsOf: part[..<(end ?? part.endIndex)])
         guard line.count <= Self.longestLine else {
-            throw QRCodecError(.corrupt, "The YUV4MPEG2 stream has a line of more than \(Self.longestLine) bytes.")
+            throw QRCodecError(
+                .corrupt,
+                message: "The YUV4MPEG2 stream has a line of more than \(Self.longestLine) bytes."
+            )
         }
         rest = rest[(end.map { $0 + 1 } ?? part.endIndex)...]
         guard end != nil else { return nil }
@@ -90,7 +96,7 @@ struct Y4MLayout: Equatable {
     init(_ header: [UInt8]) throws(QRCodecError) {
         let words = header.split(separator: UInt8(ascii: " "))
         guard words.first.map({ $0.elementsEqual(Y4MParser.magic) }) == true else {
-            throw QRCodecError(.corrupt, "The YUV4MPEG2 stream's first line is damaged.")
+            throw QRCodecError(.corrupt, message: "The YUV4MPEG2 stream's first line is damaged.")
         }
         // Without a word on it, colours are 4:2:0.
         var colours = "420"
@@ -104,7 +110,7 @@ struct Y4MLayout: Equatable {
             }
         }
         guard width > 0, height > 0 else {
-            throw QRCodecError(.corrupt, "The YUV4MPEG2 stream does not say how large its frames are.")
+            throw QRCodecError(.corrupt, message: "The YUV4MPEG2 stream does not say how large its frames are.")
         }
         try ImageLimits.frame.check(width: width, height: height, kind: "YUV4MPEG2 stream", bytesPerPixel: 1)
         colourBytes = try Self.colourBytes(colours, width: width, height: height)
@@ -124,7 +130,8 @@ struct Y4MLayout: Equatable {
         default:
             throw QRCodecError(
                 .unsupportedFormat,
-                "The YUV4MPEG2 stream has an unknown colour layout or more than 8 bits a sample; ffmpeg's -pix_fmt gray helps."
+                message:
+                    "The YUV4MPEG2 stream has an unknown colour layout or more than 8 bits a sample; ffmpeg's -pix_fmt gray helps."
             )
         }
     }

@@ -35,7 +35,7 @@ package struct ColourPreview: Sendable, Hashable {
             case .png: try PNGDecoder.decodeColour(data, limits: limits)
             case .jpeg: try JPEGDecoder.decodeColour(data, limits: limits)
             default:
-                throw QRCodecError(.unsupportedFormat, "Only PNG and JPEG images can be drawn here.")
+                throw QRCodecError(.unsupportedFormat, message: "Only PNG and JPEG images can be drawn here.")
             }
         // Both sides by the same factor, and never larger than it is.
         let scale = min(1, Double(max(1, columns)) / Double(full.width), Double(max(1, rows)) / Double(full.height))

@@ -16,7 +16,8 @@ enum HEIFDecoder {
         guard let library = HEIFLibrary.installed else {
             throw QRCodecError(
                 .missingLibrary,
-                "To read HEIC images, libheif is needed and not installed (on Debian and Ubuntu: apt install libheif1)."
+                message:
+                    "To read HEIC images, libheif is needed and not installed (on Debian and Ubuntu: apt install libheif1)."
             )
         }
         // The context keeps the pointer, so all of its use lies within this closure.
@@ -32,7 +33,7 @@ enum HEIFDecoder {
         limits: ImageLimits
     ) throws(QRCodecError) -> DecodedImage {
         guard let context = library.makeContext() else {
-            throw QRCodecError(.decoderFailed, "The HEIC decoder could not be started.")
+            throw QRCodecError(.decoderFailed, message: "The HEIC decoder could not be started.")
         }
         defer { library.freeContext(context) }
         let pictures = try HEIFPictures(bytes)
@@ -41,10 +42,10 @@ enum HEIFDecoder {
         try check(library.read(context, bytes.baseAddress, bytes.count, nil))
         var handle: OpaquePointer?
         try check(library.primary(context, &handle))
-        guard let handle else { throw QRCodecError(.corrupt, "The HEIC file has no picture.") }
+        guard let handle else { throw QRCodecError(.corrupt, message: "The HEIC file has no picture.") }
         defer { library.freeHandle(handle) }
         let (width, height) = (Int(library.width(handle)), Int(library.height(handle)))
-        guard width > 0, height > 0 else { throw QRCodecError(.corrupt, "The HEIC image has no pixels.") }
+        guard width > 0, height > 0 else { throw QRCodecError(.corrupt, message: "The HEIC image has no pixels.") }
         try limits.check(width: width, height: height, kind: "HEIC image", bytesPerPixel: bytesPerPixel)
         let side = max(width, height)
         try check(side: side, width: width, height: height, limits: limits, bytesPerPixel: bytesPerPixel)
@@ -52,7 +53,7 @@ enum HEIFDecoder {
         library.limitSides(context, Int32(side + codingBlock))
         var decoded: OpaquePointer?
         try check(library.decode(handle, &decoded, heif_colorspace_YCbCr, heif_chroma_420, nil))
-        guard let decoded else { throw QRCodecError(.corrupt, "The HEIC image cannot be decoded.") }
+        guard let decoded else { throw QRCodecError(.corrupt, message: "The HEIC image cannot be decoded.") }
         defer { library.freeImage(decoded) }
         return try luminance(of: decoded, with: library, limits: limits)
     }
@@ -85,7 +86,7 @@ enum HEIFDecoder {
             let most = min(Double(limits.maxPixels).squareRoot(), Double(most).squareRoot() - Double(codingBlock))
             throw QRCodecError(
                 .tooLarge,
-                "The HEIC image claims \(width) × \(height) pixels; at most \(Int(most)) a side are read."
+                message: "The HEIC image claims \(width) × \(height) pixels; at most \(Int(most)) a side are read."
             )
         }
     }
@@ -101,7 +102,7 @@ enum HEIFDecoder {
         var stride: Int32 = 0
         guard width > 0, height > 0, (8...16).contains(bits),
             let plane = library.plane(decoded, heif_channel_Y, &stride)
-        else { throw QRCodecError(.corrupt, "The HEIC image has no luminance.") }
+        else { throw QRCodecError(.corrupt, message: "The HEIC image has no luminance.") }
         try limits.check(width: width, height: height, kind: "HEIC image", bytesPerPixel: 1)
         var image = QRImage(width: width, height: height, filledWith: 255)
         image.luminance.withUnsafeMutableBufferPointer { target in
@@ -123,16 +124,19 @@ enum HEIFDecoder {
         guard error.code != heif_error_Ok else { return }
         let reason = error.message.map { String(cString: $0) } ?? "unknown"
         if error.subcode == heif_suberror_End_of_data {
-            throw QRCodecError(.truncated, "The HEIC image ends too early.")
+            throw QRCodecError(.truncated, message: "The HEIC image ends too early.")
         }
         if error.code == heif_error_Memory_allocation_error {
             throw error.subcode == heif_suberror_Security_limit_exceeded
-                ? QRCodecError(.tooLarge, "The HEIC image needs more memory than it may: \(reason).")
-                : QRCodecError(.decoderFailed, "There is not enough memory to read the HEIC image.")
+                ? QRCodecError(.tooLarge, message: "The HEIC image needs more memory than it may: \(reason).")
+                : QRCodecError(.decoderFailed, message: "There is not enough memory to read the HEIC image.")
         }
         if error.code == heif_error_Unsupported_feature || error.code == heif_error_Unsupported_filetype {
-            throw QRCodecError(.unsupportedFormat, "The HEIC image is of a kind that libheif cannot read: \(reason).")
+            throw QRCodecError(
+                .unsupportedFormat,
+                message: "The HEIC image is of a kind that libheif cannot read: \(reason)."
+            )
         }
-        throw QRCodecError(.corrupt, "The HEIC image is damaged: \(reason).")
+        throw QRCodecError(.corrupt, message: "The HEIC image is damaged: \(reason).")
     }
 }

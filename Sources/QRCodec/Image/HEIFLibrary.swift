@@ -32,23 +32,23 @@ struct HEIFLibrary: Sendable {
     private init?() {
         // Its symbols stay its own.
         guard let library = dlopen("libheif.so.1", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        func symbol<T>(_ name: String, _ type: T.Type) -> T? {
+        func symbol<T>(_ name: String, as type: T.Type) -> T? {
             dlsym(library, name).map { unsafeBitCast($0, to: type) }
         }
-        guard let makeContext = symbol("heif_context_alloc", type(of: makeContext)),
-            let freeContext = symbol("heif_context_free", type(of: freeContext)),
-            let limitSides = symbol("heif_context_set_maximum_image_size_limit", type(of: limitSides)),
-            let read = symbol("heif_context_read_from_memory_without_copy", type(of: read)),
-            let primary = symbol("heif_context_get_primary_image_handle", type(of: primary)),
-            let freeHandle = symbol("heif_image_handle_release", type(of: freeHandle)),
-            let width = symbol("heif_image_handle_get_width", type(of: width)),
-            let height = symbol("heif_image_handle_get_height", type(of: height)),
-            let decode = symbol("heif_decode_image", type(of: decode)),
-            let freeImage = symbol("heif_image_release", type(of: freeImage)),
-            let planeWidth = symbol("heif_image_get_width", type(of: planeWidth)),
-            let planeHeight = symbol("heif_image_get_height", type(of: planeHeight)),
-            let bits = symbol("heif_image_get_bits_per_pixel_range", type(of: bits)),
-            let plane = symbol("heif_image_get_plane_readonly", type(of: plane))
+        guard let makeContext = symbol("heif_context_alloc", as: type(of: makeContext)),
+            let freeContext = symbol("heif_context_free", as: type(of: freeContext)),
+            let limitSides = symbol("heif_context_set_maximum_image_size_limit", as: type(of: limitSides)),
+            let read = symbol("heif_context_read_from_memory_without_copy", as: type(of: read)),
+            let primary = symbol("heif_context_get_primary_image_handle", as: type(of: primary)),
+            let freeHandle = symbol("heif_image_handle_release", as: type(of: freeHandle)),
+            let width = symbol("heif_image_handle_get_width", as: type(of: width)),
+            let height = symbol("heif_image_handle_get_height", as: type(of: height)),
+            let decode = symbol("heif_decode_image", as: type(of: decode)),
+            let freeImage = symbol("heif_image_release", as: type(of: freeImage)),
+            let planeWidth = symbol("heif_image_get_width", as: type(of: planeWidth)),
+            let planeHeight = symbol("heif_image_get_height", as: type(of: planeHeight)),
+            let bits = symbol("heif_image_get_bits_per_pixel_range", as: type(of: bits)),
+            let plane = symbol("heif_image_get_plane_readonly", as: type(of: plane))
         else { return nil }
         self.makeContext = makeContext
         self.freeContext = freeContext

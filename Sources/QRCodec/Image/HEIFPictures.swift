@@ -13,7 +13,7 @@ struct HEIFPictures {
 
     /// Boxes of a name, and units, beyond which a file means harm.
     private static let (mostBoxes, mostUnits) = (1_000, 100_000)
-    private static let tooMany = QRCodecError(.corrupt, "The HEIC file has more parts than a picture needs.")
+    private static let tooMany = QRCodecError(.corrupt, message: "The HEIC file has more parts than a picture needs.")
 
     private let data: UnsafeRawBufferPointer
     private var unitsLeft = Self.mostUnits
@@ -49,7 +49,7 @@ struct HEIFPictures {
     }
 
     /// A number of so many bytes, or `nil` behind the end.
-    private func number(_ count: Int, _ place: inout Int) -> Int? {
+    private func number(_ count: Int, at place: inout Int) -> Int? {
         guard count <= 8, place >= 0, count <= data.count - place else { return nil }
         defer { place += count }
         return Int(truncatingIfNeeded: (place..<place + count).reduce(UInt64(0)) { $0 << 8 | UInt64(data[$1]) })
@@ -58,10 +58,10 @@ struct HEIFPictures {
     /// A decoder's settings (ISO/IEC 14496-15, 8.3.3.1): of each type several units, each after its length.
     private mutating func readSettings(at start: Int) throws(QRCodecError) {
         var place = start + 22
-        for _ in 0..<(number(1, &place) ?? 0) {
-            guard number(1, &place) != nil, let count = number(2, &place) else { return }
+        for _ in 0..<(number(1, at: &place) ?? 0) {
+            guard number(1, at: &place) != nil, let count = number(2, at: &place) else { return }
             for _ in 0..<count {
-                guard let length = number(2, &place), length <= data.count - place else { return }
+                guard let length = number(2, at: &place), length <= data.count - place else { return }
                 try take(data[place..<place + length])
                 place += length
             }
@@ -73,19 +73,20 @@ struct HEIFPictures {
     /// - Parameter inside: Where a box begins that items may lie in, rather than in the file.
     private mutating func readItems(at start: Int, inside: [Int]) throws(QRCodecError) {
         var place = start
-        guard let version = number(1, &place), number(3, &place) != nil, let sizes = number(2, &place) else { return }
+        guard let version = number(1, at: &place), number(3, at: &place) != nil, let sizes = number(2, at: &place)
+        else { return }
         let (offset, length, base, index) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15, sizes & 15)
-        for _ in 0..<(number(version < 2 ? 2 : 4, &place) ?? 0) {
-            guard number(version < 2 ? 2 : 4, &place) != nil,
-                let method = version == 0 ? 0 : number(2, &place), number(2, &place) != nil,
-                let from = number(base, &place), let count = number(2, &place)
+        for _ in 0..<(number(version < 2 ? 2 : 4, at: &place) ?? 0) {
+            guard number(version < 2 ? 2 : 4, at: &place) != nil,
+                let method = version == 0 ? 0 : number(2, at: &place), number(2, at: &place) != nil,
+                let from = number(base, at: &place), let count = number(2, at: &place)
             else { return }
             // Where numbers have no bytes, the file does not end however many parts it says that there are.
             try spend(1 + count)
             var parts: [(start: Int, length: Int)] = []
             for _ in 0..<count {
-                guard version == 0 || number(index, &place) != nil, let start = number(offset, &place),
-                    let length = number(length, &place)
+                guard version == 0 || number(index, at: &place) != nil, let start = number(offset, at: &place),
+                    let length = number(length, at: &place)
                 else { return }
                 let (sum, isTooLarge) = from.addingReportingOverflow(start)
                 if !isTooLarge { parts.append((sum, length)) }

@@ -18,7 +18,7 @@ struct HEVCPictureSize: Hashable {
         guard let first = unit.first, first >> 1 & 0x3F == Self.unitType else { return nil }
         var bits = HEVCBits(unit.dropFirst(2).prefix(Self.most))
         guard let size = HEVCPictureSize(&bits) else {
-            throw QRCodecError(.corrupt, "The HEIC image does not say how large its pictures are.")
+            throw QRCodecError(.corrupt, message: "The HEIC image does not say how large its pictures are.")
         }
         self = size
     }

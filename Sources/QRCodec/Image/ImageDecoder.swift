@@ -19,11 +19,11 @@ enum ImageDecoder {
         limits: ImageLimits,
         mayReduce: Bool = false
     ) throws(QRCodecError) -> DecodedImage {
-        guard !data.isEmpty else { throw QRCodecError(.empty, "The file is empty.") }
+        guard !data.isEmpty else { throw QRCodecError(.empty, message: "The file is empty.") }
         guard data.count <= limits.maxFileBytes else {
             throw QRCodecError(
                 .tooLarge,
-                "The file has \(data.count) bytes; at most \(limits.maxFileBytes) are read."
+                message: "The file has \(data.count) bytes; at most \(limits.maxFileBytes) are read."
             )
         }
         return try decode(data, as: ImageFormat(data), limits: limits, mayReduce: mayReduce)
@@ -44,7 +44,7 @@ enum ImageDecoder {
         case .other(let name):
             throw QRCodecError(
                 .unsupportedFormat,
-                "The file is in another format (\(name)); PNG, JPEG, WebP and HEIC images can be read."
+                message: "The file is in another format (\(name)); PNG, JPEG, WebP and HEIC images can be read."
             )
         }
     }

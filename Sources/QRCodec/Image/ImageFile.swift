@@ -8,7 +8,7 @@ package enum ImageFile {
     package static func bytes(ofFile path: String, limits: ImageLimits = .default) throws(QRCodecError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw QRCodecError(.io, "Cannot open \(path): \(String(cString: strerror(errno))).")
+            throw QRCodecError(.io, message: "Cannot open \(path): \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
         return try bytes(ofDescriptor: descriptor, named: path, limits: limits)
@@ -32,7 +32,10 @@ package enum ImageFile {
         var room = min(max(size + 1, 64 << 10), limits.maxFileBytes + 1)
         while true {
             guard size <= limits.maxFileBytes, result.count <= limits.maxFileBytes else {
-                throw QRCodecError(.tooLarge, "The limit of \(limits.maxFileBytes) bytes is exceeded by \(name).")
+                throw QRCodecError(
+                    .tooLarge,
+                    message: "The limit of \(limits.maxFileBytes) bytes is exceeded by \(name)."
+                )
             }
             let start = result.count
             var problem: Int32 = 0
@@ -43,7 +46,7 @@ package enum ImageFile {
                 if count < 0 { (problem, count) = (errno, 0) }
             }
             guard problem == 0 else {
-                throw QRCodecError(.io, "Cannot read \(name): \(String(cString: strerror(problem))).")
+                throw QRCodecError(.io, message: "Cannot read \(name): \(String(cString: strerror(problem))).")
             }
             if grown.isEmpty { return result }
             if start == 0 { result = grown } else { result += grown }

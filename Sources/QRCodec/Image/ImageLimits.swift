@@ -31,7 +31,7 @@ package struct ImageLimits: Sendable, Hashable {
             let most = min(maxPixels, maxWorkingBytes / max(1, bytesPerPixel))
             throw QRCodecError(
                 .tooLarge,
-                "The \(kind) claims \(width) × \(height) pixels; at most \(Self.megapixels(most)) are read."
+                message: "The \(kind) claims \(width) × \(height) pixels; at most \(Self.megapixels(most)) are read."
             )
         }
     }

@@ -66,7 +66,7 @@ private struct Decompressor: ~Copyable {
 
     init() throws(QRCodecError) {
         guard let handle = tjInitDecompress() else {
-            throw QRCodecError(.decoderFailed, "The JPEG decoder could not be started.")
+            throw QRCodecError(.decoderFailed, message: "The JPEG decoder could not be started.")
         }
         self.handle = handle
     }
@@ -78,7 +78,7 @@ private struct Decompressor: ~Copyable {
         let status = tjDecompressHeader3(handle, data, UInt(data.count), &width, &height, &subsampling, &colours)
         // An uncommon subsampling is reported as a failure, but after the dimensions were set.
         guard width > 0, height > 0 else {
-            throw failure(status) ?? QRCodecError(.corrupt, "The JPEG image has no pixels.")
+            throw failure(status) ?? QRCodecError(.corrupt, message: "The JPEG image has no pixels.")
         }
         return JPEGHeader(
             width: Int(width),
@@ -162,14 +162,14 @@ private struct Decompressor: ~Copyable {
         let reason = String(cString: tjGetErrorStr2(handle))
         let lowered = reason.lowercased()
         if lowered.contains("premature end") || lowered.contains("input file read error") {
-            return QRCodecError(.truncated, "The JPEG image ends too early.")
+            return QRCodecError(.truncated, message: "The JPEG image ends too early.")
         }
         if lowered.contains("maximum supported image dimension") {
-            return QRCodecError(.tooLarge, "The JPEG image has a side of more than 65,500 pixels.")
+            return QRCodecError(.tooLarge, message: "The JPEG image has a side of more than 65,500 pixels.")
         }
         if lowered.contains("insufficient memory") || lowered.contains("memory allocation") {
-            return QRCodecError(.decoderFailed, "There is not enough memory to read the JPEG image.")
+            return QRCodecError(.decoderFailed, message: "There is not enough memory to read the JPEG image.")
         }
-        return QRCodecError(.corrupt, "The JPEG image is damaged: \(reason).")
+        return QRCodecError(.corrupt, message: "The JPEG image is damaged: \(reason).")
     }
 }

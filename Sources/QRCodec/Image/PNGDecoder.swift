@@ -42,7 +42,7 @@ private struct Context: ~Copyable {
     ///   chunks' own cover the same bytes.
     init(ignoresAdler: Bool) throws(QRCodecError) {
         guard let pointer = spng_ctx_new(ignoresAdler ? Int32(SPNG_CTX_IGNORE_ADLER32.rawValue) : 0) else {
-            throw QRCodecError(.decoderFailed, "The PNG decoder could not be started.")
+            throw QRCodecError(.decoderFailed, message: "The PNG decoder could not be started.")
         }
         self.pointer = pointer
     }
@@ -119,13 +119,16 @@ private struct Context: ~Copyable {
         case 0:
             return nil
         case SPNG_IO_EOF.rawValue, Int32(SPNG_EIDAT_TOO_SHORT.rawValue), Int32(SPNG_EOF.rawValue):
-            return QRCodecError(.truncated, "The PNG image ends too early.")
+            return QRCodecError(.truncated, message: "The PNG image ends too early.")
         case Int32(SPNG_ECHUNK_LIMITS.rawValue), Int32(SPNG_EOVERFLOW.rawValue):
-            return QRCodecError(.tooLarge, "The PNG image carries more data than is read.")
+            return QRCodecError(.tooLarge, message: "The PNG image carries more data than is read.")
         case Int32(SPNG_EMEM.rawValue):
-            return QRCodecError(.decoderFailed, "There is not enough memory to read the PNG image.")
+            return QRCodecError(.decoderFailed, message: "There is not enough memory to read the PNG image.")
         default:
-            return QRCodecError(.corrupt, "The PNG image is damaged: \(String(cString: spng_strerror(status))).")
+            return QRCodecError(
+                .corrupt,
+                message: "The PNG image is damaged: \(String(cString: spng_strerror(status)))."
+            )
         }
     }
 }

@@ -46,7 +46,8 @@ struct PNGHeader {
         guard unpacked / 1_032 <= fileBytes else {
             throw QRCodecError(
                 .truncated,
-                "The PNG image claims \(width) × \(height) pixels, far more than its \(fileBytes) bytes can hold."
+                message:
+                    "The PNG image claims \(width) × \(height) pixels, far more than its \(fileBytes) bytes can hold."
             )
         }
     }

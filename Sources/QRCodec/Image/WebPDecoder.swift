@@ -11,9 +11,9 @@ enum WebPDecoder {
         let status = picture.withUnsafeBufferPointer { WebPGetFeatures($0.baseAddress, $0.count, &features) }
         if let failure = failure(status) { throw failure }
         let (width, height) = (Int(features.width), Int(features.height))
-        guard width > 0, height > 0 else { throw QRCodecError(.corrupt, "The WebP image has no pixels.") }
+        guard width > 0, height > 0 else { throw QRCodecError(.corrupt, message: "The WebP image has no pixels.") }
         guard features.has_animation == 0 else {
-            throw QRCodecError(.corrupt, "The WebP image is an animation without a picture.")
+            throw QRCodecError(.corrupt, message: "The WebP image is an animation without a picture.")
         }
         try limits.check(width: width, height: height, kind: "WebP image", bytesPerPixel: bytesPerPixel)
         return try decode(picture, width: width, height: height)
@@ -22,7 +22,7 @@ enum WebPDecoder {
     private static func decode(_ data: ArraySlice<UInt8>, width: Int, height: Int) throws(QRCodecError) -> DecodedImage
     {
         guard let decoder = WebPINewRGB(MODE_RGBA, nil, 0, 0) else {
-            throw QRCodecError(.decoderFailed, "The WebP decoder could not be started.")
+            throw QRCodecError(.decoderFailed, message: "The WebP decoder could not be started.")
         }
         defer { WebPIDelete(decoder) }
         // The decoder copies what it is given.
@@ -67,10 +67,10 @@ enum WebPDecoder {
         switch status {
         case VP8_STATUS_OK: nil
         case VP8_STATUS_SUSPENDED, VP8_STATUS_NOT_ENOUGH_DATA:
-            QRCodecError(.truncated, "The WebP image ends too early.")
+            QRCodecError(.truncated, message: "The WebP image ends too early.")
         case VP8_STATUS_OUT_OF_MEMORY:
-            QRCodecError(.decoderFailed, "There is not enough memory to read the WebP image.")
-        default: QRCodecError(.corrupt, "The WebP image is damaged.")
+            QRCodecError(.decoderFailed, message: "There is not enough memory to read the WebP image.")
+        default: QRCodecError(.corrupt, message: "The WebP image is damaged.")
         }
     }
 }

@@ -48,7 +48,10 @@ package enum DecodingSandbox {
         }
         guard let result else {
             let reason = String(cString: strerror(status))
-            throw QRCodecError(.decoderFailed, "A thread to decode pictures in could not be started: \(reason).")
+            throw QRCodecError(
+                .decoderFailed,
+                message: "A thread to decode pictures in could not be started: \(reason)."
+            )
         }
         return result
     }

@@ -47,7 +47,9 @@ struct FrameWatch: Sendable {
                 }
                 return
             }
-            guard !contents.isEmpty else { throw QRCodecError(.cameraFailed, "the camera gives no more frames") }
+            guard !contents.isEmpty else {
+                throw QRCodecError(.cameraFailed, message: "the camera gives no more frames")
+            }
         }
     }
 }

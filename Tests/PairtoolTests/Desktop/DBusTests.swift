@@ -58,10 +58,10 @@ import Testing
                 .byte(1), .bool(true), .int32(-3), .uint32(4), .string(""), .strings(["a", "", "ü"]),
                 .dictionary(entries),
             ]
-            #expect(try await bus.call("Turn", of: Self.odd, values).values == values.reversed())
+            #expect(try await bus.call("Turn", of: Self.odd, with: values).values == values.reversed())
             // More than a socket takes at once.
             let long = String(repeating: "x", count: 900_000)
-            let reply = try await bus.call("Turn", of: Self.odd, values[..<4] + [.string(long)] + values[5...])
+            let reply = try await bus.call("Turn", of: Self.odd, with: values[..<4] + [.string(long)] + values[5...])
             #expect(reply.values[2] == .string(long))
         }
     }
@@ -81,7 +81,7 @@ import Testing
             ]
             #expect(values == other + text + arrays)
             // What cannot be sent is left out: the service is given too little.
-            let error = await failure { try await bus.call("Size", of: Self.odd, [.other]) }
+            let error = await failure { try await bus.call("Size", of: Self.odd, with: [.other]) }
             #expect(error?.isAny(of: "InvalidArgs", "TypeError") == true, "\(String(describing: error))")
         }
     }
@@ -112,7 +112,7 @@ import Testing
         try await withOdd(limit: .milliseconds(300)) { bus in
             let silent = await failure { try await bus.call("Keep", of: Self.odd) }
             #expect(silent?.description == "org.example.Odd does not answer")
-            let reply = try await bus.call("Size", of: Self.odd, [.uint32(2)])
+            let reply = try await bus.call("Size", of: Self.odd, with: [.uint32(2)])
             #expect(reply.values == [.string("xx")])
         }
         try await PrivateBus.with(["odd"]) { desktop in
@@ -122,7 +122,7 @@ import Testing
                 _ = try await desktop.call("Keep")
                 call.cancel()
                 await #expect(throws: CancellationError.self) { try await call.value }
-                #expect(try await bus.call("Size", of: Self.odd, [.uint32(1)]).values == [.string("x")])
+                #expect(try await bus.call("Size", of: Self.odd, with: [.uint32(1)]).values == [.string("x")])
             }
         }
     }
@@ -147,7 +147,7 @@ import Testing
             try await withOdd { bus in
                 let signals = try await bus.signals(of: "org.example.Odd", from: "org.example.Odd")
                 async let waiting = failure { try await bus.call("Keep", of: Self.odd) }
-                let left = await failure { try await bus.call(method, of: Self.odd, arguments) }
+                let left = await failure { try await bus.call(method, of: Self.odd, with: arguments) }
                 let late = await failure { try await bus.call("Refuse", of: Self.odd) }
                 for error in [left, await waiting, late] { #expect(error?.isAny(of: "Disconnected") == true) }
                 #expect(await signals.first { _ in true } == nil)

@@ -135,7 +135,7 @@ struct ChangesView {
         output.data("")
         if let options = output.markdown {
             let text = diff.dropping(suffix: "\n").map(String.init) ?? diff
-            let rows = MarkdownStream.rows(ofCode: text, language: "diff", options)
+            let rows = MarkdownStream.rows(ofCode: text, language: "diff", with: options)
             rows.withUnsafeBytes { output.context.stdout.write($0) }
         } else {
             output.data(TerminalText.block(diff))

@@ -124,7 +124,7 @@ struct MessageWriter {
         if var markdown = output.markdown, message.role != .user {
             markdown.columns = max(8, markdown.columns - 2)
             var indented: [UInt8] = []
-            for row in MarkdownStream.rows(of: message.text, markdown).split(
+            for row in MarkdownStream.rows(of: message.text, with: markdown).split(
                 separator: UInt8(ascii: "\n"),
                 omittingEmptySubsequences: false
             ).dropLast() {

@@ -58,11 +58,17 @@ package struct CheckRunner: Sendable {
             let findings = try await withTimeLimit(limit) { try await check.findings() }
             try Task.checkCancellation()
             return findings
-                ?? [.problem(check.name, "the check did not finish within \(limit.components.seconds) s", .runAgain)]
+                ?? [
+                    .problem(
+                        check.name,
+                        evidence: "the check did not finish within \(limit.components.seconds) s",
+                        advice: .runAgain
+                    )
+                ]
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            return [.problem(check.name, "\(error)", .runAgain)]
+            return [.problem(check.name, evidence: "\(error)", advice: .runAgain)]
         }
     }
 }

@@ -43,10 +43,10 @@ package struct Finding: Encodable, Sendable, Hashable {
     private init(
         _ check: CheckName,
         about subject: String?,
-        _ verdict: Verdict,
-        _ evidence: String,
-        _ advice: Advice? = nil,
-        _ values: [String: String] = [:]
+        verdict: Verdict,
+        evidence: String,
+        advice: Advice? = nil,
+        values: [String: String] = [:]
     ) {
         self.check = check
         self.subject = subject
@@ -56,46 +56,46 @@ package struct Finding: Encodable, Sendable, Hashable {
         template = advice
     }
 
-    static func ok(_ check: CheckName, about subject: String? = nil, _ evidence: String) -> Finding {
-        Finding(check, about: subject, .ok, evidence)
+    static func ok(_ check: CheckName, about subject: String? = nil, evidence: String) -> Finding {
+        Finding(check, about: subject, verdict: .ok, evidence: evidence)
     }
 
     static func note(
         _ check: CheckName,
         about subject: String? = nil,
-        _ evidence: String,
-        _ advice: Advice,
-        _ values: [String: String] = [:]
+        evidence: String,
+        advice: Advice,
+        values: [String: String] = [:]
     ) -> Finding {
-        Finding(check, about: subject, .note, evidence, advice, values)
+        Finding(check, about: subject, verdict: .note, evidence: evidence, advice: advice, values: values)
     }
 
     static func warning(
         _ check: CheckName,
         about subject: String? = nil,
-        _ evidence: String,
-        _ advice: Advice,
-        _ values: [String: String] = [:]
+        evidence: String,
+        advice: Advice,
+        values: [String: String] = [:]
     ) -> Finding {
-        Finding(check, about: subject, .warning, evidence, advice, values)
+        Finding(check, about: subject, verdict: .warning, evidence: evidence, advice: advice, values: values)
     }
 
     static func problem(
         _ check: CheckName,
         about subject: String? = nil,
-        _ evidence: String,
-        _ advice: Advice,
-        _ values: [String: String] = [:]
+        evidence: String,
+        advice: Advice,
+        values: [String: String] = [:]
     ) -> Finding {
-        Finding(check, about: subject, .problem, evidence, advice, values)
+        Finding(check, about: subject, verdict: .problem, evidence: evidence, advice: advice, values: values)
     }
 
     static func skipped(
         _ check: CheckName,
         about subject: String? = nil,
-        _ evidence: String,
-        _ advice: Advice? = nil
+        evidence: String,
+        advice: Advice? = nil
     ) -> Finding {
-        Finding(check, about: subject, .skipped, evidence, advice)
+        Finding(check, about: subject, verdict: .skipped, evidence: evidence, advice: advice)
     }
 }

@@ -24,9 +24,9 @@ package enum LikelyCauses {
     static func rank(_ findings: [Finding]) -> [Finding] {
         let isMute = findings.contains { $0.check == .multicast && $0.verdict != .ok }
         let unseen: [Finding] = [
-            .warning(.adverts, "no host advertises itself", .advertise),
-            .warning(.multicast, "the network may keep multicast from some machines", .passMulticast),
-            .warning(.interfaces, "the host may be in another network", .behindTunnel),
+            .warning(.adverts, evidence: "no host advertises itself", advice: .advertise),
+            .warning(.multicast, evidence: "the network may keep multicast from some machines", advice: .passMulticast),
+            .warning(.interfaces, evidence: "the host may be in another network", advice: .behindTunnel),
         ]
         let problems = findings.filter { $0.verdict == .problem }
         let warnings = findings.filter { $0.verdict == .warning }

@@ -10,7 +10,7 @@ package final class FileLock: Sendable {
     private init(_ path: String, followingLinks: Bool = false) throws(PrivateFile.Failure) {
         try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW), 0o600)
-        guard descriptor >= 0 else { throw PrivateFile.Failure(path, PrivateFile.systemMessage()) }
+        guard descriptor >= 0 else { throw PrivateFile.Failure(path, reason: PrivateFile.systemMessage()) }
     }
 
     deinit {
@@ -27,7 +27,7 @@ package final class FileLock: Sendable {
     package static func take(ifFree path: String) throws(PrivateFile.Failure) -> FileLock? {
         let lock = try FileLock(path)
         if flock(lock.descriptor, LOCK_EX | LOCK_NB) == 0 { return lock }
-        guard errno == EWOULDBLOCK else { throw PrivateFile.Failure(path, PrivateFile.systemMessage()) }
+        guard errno == EWOULDBLOCK else { throw PrivateFile.Failure(path, reason: PrivateFile.systemMessage()) }
         return nil
     }
 
@@ -46,7 +46,7 @@ package final class FileLock: Sendable {
         var isWaiting = false
         while flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw PrivateFile.Failure(path, PrivateFile.systemMessage())
+                throw PrivateFile.Failure(path, reason: PrivateFile.systemMessage())
             }
             if !isWaiting { try onWait() }
             isWaiting = true
@@ -62,7 +62,7 @@ package final class FileLock: Sendable {
     package static func withBlocking<R>(_ path: String, _ body: () throws -> R) throws -> R {
         let lock = try FileLock(path, followingLinks: true)
         while flock(lock.descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw PrivateFile.Failure(path, PrivateFile.systemMessage()) }
+            guard errno == EINTR else { throw PrivateFile.Failure(path, reason: PrivateFile.systemMessage()) }
         }
         return try withExtendedLifetime(lock, body)
     }

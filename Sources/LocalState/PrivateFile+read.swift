@@ -9,7 +9,7 @@ extension PrivateFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw Failure(path, systemMessage())
+            throw Failure(path, reason: systemMessage())
         }
         defer { close(descriptor) }
         return try content(of: descriptor, named: path, limit: limit)
@@ -27,7 +27,7 @@ extension PrivateFile {
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(path, systemMessage()) }
+            guard count >= 0 else { throw Failure(path, reason: systemMessage()) }
             guard count > 0 else { return content }
             content.append(contentsOf: chunk[..<count])
             guard content.count <= limit else { throw Failure(description: "\(path): larger than \(limit) bytes") }

@@ -17,7 +17,7 @@ extension PrivateFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw Failure(path, systemMessage())
+            throw Failure(path, reason: systemMessage())
         }
         defer { close(descriptor) }
         if isChecked { try checkWriters(of: descriptor, named: path) }

@@ -19,7 +19,7 @@ package enum PrivateFile {
         }
 
         /// - Parameter reason: The system's message, of ``systemMessage()``.
-        init(_ path: String, _ reason: String) {
+        init(_ path: String, reason: String) {
             description = "\(path): \(reason)"
             self.reason = reason
         }
@@ -94,20 +94,20 @@ package enum PrivateFile {
         ///
         /// - Throws: ``Failure`` if they cannot be written.
         package func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-            guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
+            guard writeAll(bytes, to: descriptor) else { throw Failure(path, reason: systemMessage()) }
         }
 
         /// Puts the file in its place, as ``PrivateFile/write(_:to:replacing:makesDirectory:isDurable:)`` does.
         package func finish(replacing: Bool = true, isDurable: Bool = true) throws(Failure) {
-            guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, systemMessage()) }
+            guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, reason: systemMessage()) }
             let whole = descriptor
             descriptor = -1
-            guard close(whole) == 0 else { throw Failure(path, systemMessage()) }
+            guard close(whole) == 0 else { throw Failure(path, reason: systemMessage()) }
             if replacing {
-                guard rename(template, path) == 0 else { throw Failure(path, systemMessage()) }
+                guard rename(template, path) == 0 else { throw Failure(path, reason: systemMessage()) }
                 isThere = false
             } else if link(template, path) != 0, errno != EEXIST {
-                throw Failure(path, systemMessage())
+                throw Failure(path, reason: systemMessage())
             }
             if isDurable { syncDirectory(directory(of: path)) }
         }
@@ -116,7 +116,7 @@ package enum PrivateFile {
     private static func temporaryFile(in directory: String) throws(Failure) -> (descriptor: Int32, path: [CChar]) {
         var path = Array("\(directory)/.tmp-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { throw Failure(directory, systemMessage()) }
+        guard descriptor >= 0 else { throw Failure(directory, reason: systemMessage()) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return (descriptor, path)
     }

@@ -8,10 +8,10 @@ package enum PictureFile {
     /// - Throws: ``ProviderError/Code/image`` for what no provider takes.
     package static func image(_ bytes: [UInt8]) throws(ProviderError) -> TurnImage {
         guard bytes.count <= sizeLimit else {
-            throw ProviderError(.image, nil, "The picture has more than \(sizeLimit) bytes.")
+            throw ProviderError(.image, provider: nil, message: "The picture has more than \(sizeLimit) bytes.")
         }
         guard let type = mediaType(of: bytes) else {
-            throw ProviderError(.image, nil, "The file is no PNG, JPEG, GIF or WebP picture.")
+            throw ProviderError(.image, provider: nil, message: "The file is no PNG, JPEG, GIF or WebP picture.")
         }
         return TurnImage(bytes: bytes, mediaType: type)
     }
@@ -20,7 +20,7 @@ package enum PictureFile {
     package static func check(_ image: TurnImage, for provider: Provider) throws(ProviderError) {
         let known = try self.image(image.bytes)
         guard provider == .gemini, known.mediaType == "image/gif" else { return }
-        throw ProviderError(.image, provider, "Gemini does not accept GIF pictures.")
+        throw ProviderError(.image, provider: provider, message: "Gemini does not accept GIF pictures.")
     }
 
     private static func mediaType(of bytes: [UInt8]) -> String? {

@@ -15,15 +15,15 @@ extension ProviderClient {
     /// - Parameter words: What the server said beside the answer.
     func interrupted(
         _ error: (any Error)?,
-        _ endpoint: ProviderEndpoint,
+        at endpoint: ProviderEndpoint,
         says words: String? = nil
     ) -> ProviderError {
         let silence = error as? HTTPClientError == .readTimeout ? " It was silent for too long." : ""
         return ProviderError(
             .streamInterrupted,
-            endpoint.provider,
-            "The answer of \(endpoint.name) broke off before its end.\(silence)",
-            providerText: redacted(words, endpoint),
+            provider: endpoint.provider,
+            message: "The answer of \(endpoint.name) broke off before its end.\(silence)",
+            providerText: redacted(words, for: endpoint),
             underlying: error
         )
     }
@@ -32,51 +32,65 @@ extension ProviderClient {
     func unknown(_ endpoint: ProviderEndpoint, says words: String? = nil) -> ProviderError {
         ProviderError(
             .badAnswer,
-            endpoint.provider,
-            "\(endpoint.name) sent something that is not in its format.",
-            providerText: redacted(words, endpoint)
+            provider: endpoint.provider,
+            message: "\(endpoint.name) sent something that is not in its format.",
+            providerText: redacted(words, for: endpoint)
         )
     }
 
-    private func redacted(_ words: String?, _ endpoint: ProviderEndpoint) -> String? {
+    private func redacted(_ words: String?, for endpoint: ProviderEndpoint) -> String? {
         words.map { endpoint.key?.redacted($0) ?? $0 }
     }
 
     func tooLarge(_ endpoint: ProviderEndpoint) -> ProviderError {
-        ProviderError(.tooLarge, endpoint.provider, "\(endpoint.name) sent an answer that is too large.")
+        ProviderError(
+            .tooLarge,
+            provider: endpoint.provider,
+            message: "\(endpoint.name) sent an answer that is too large."
+        )
     }
 
     /// Returns the error for a request whose answer never began.
-    func unanswered(_ error: any Error, _ endpoint: ProviderEndpoint) -> any Error {
+    func unanswered(_ error: any Error, at endpoint: ProviderEndpoint) -> any Error {
         if isCancellation(error) { return CancellationError() }
         let name = endpoint.place
         switch error {
         case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error):
-            return ProviderError(.timedOut, endpoint.provider, "\(name) did not answer in time.", underlying: error)
+            return ProviderError(
+                .timedOut,
+                provider: endpoint.provider,
+                message: "\(name) did not answer in time.",
+                underlying: error
+            )
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             return ProviderError(
                 .unreachable,
-                endpoint.provider,
-                "\(name) could not prove by its certificate who it is; nothing was sent.",
+                provider: endpoint.provider,
+                message: "\(name) could not prove by its certificate who it is; nothing was sent.",
                 underlying: error
             )
         case is NIOConnectionError, is IOError:
-            return ProviderError(.unreachable, endpoint.provider, "No connection to \(name).", underlying: error)
+            return ProviderError(
+                .unreachable,
+                provider: endpoint.provider,
+                message: "No connection to \(name).",
+                underlying: error
+            )
         case let error as HTTPClientError where error == .connectTimeout:
             let message = "No connection to \(name) in time."
-            return ProviderError(.unreachable, endpoint.provider, message, underlying: error)
+            return ProviderError(.unreachable, provider: endpoint.provider, message: message, underlying: error)
         default:
             return ProviderError(
                 .unreachable,
-                endpoint.provider,
-                "The connection to \(name) broke before an answer.",
+                provider: endpoint.provider,
+                message: "The connection to \(name) broke before an answer.",
                 underlying: error
             )
         }
     }
 
     /// Throws what a status other than 2xx means.
-    func check(_ response: HTTPClientResponse, _ endpoint: ProviderEndpoint) async throws {
+    func check(_ response: HTTPClientResponse, from endpoint: ProviderEndpoint) async throws {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return }
         // 64 KiB hold any error; what breaks on the way leaves the status.
@@ -85,14 +99,14 @@ extension ProviderClient {
         let failure = ProviderFailure(body: Array(body.readableBytesView))
         throw self.error(
             for: status,
-            failure,
+            failure: failure,
             retryAfter: response.headers.first(name: "Retry-After").flatMap(Self.wait),
-            endpoint
+            at: endpoint
         )
     }
 
     /// An error that came in the stream.
-    func error(for failure: ProviderFailure, _ endpoint: ProviderEndpoint) -> ProviderError {
+    func error(for failure: ProviderFailure, at endpoint: ProviderEndpoint) -> ProviderError {
         let name = endpoint.name
         let message =
             switch failure.code {
@@ -104,17 +118,17 @@ extension ProviderClient {
             }
         return ProviderError(
             failure.code,
-            endpoint.provider,
-            message,
-            providerText: failure.code == .keyRefused ? nil : redacted(failure.text, endpoint)
+            provider: endpoint.provider,
+            message: message,
+            providerText: failure.code == .keyRefused ? nil : redacted(failure.text, for: endpoint)
         )
     }
 
     private func error(
         for status: Int,
-        _ failure: ProviderFailure?,
+        failure: ProviderFailure?,
         retryAfter: Duration?,
-        _ endpoint: ProviderEndpoint
+        at endpoint: ProviderEndpoint
     ) -> ProviderError {
         let name = endpoint.name
         let (code, message): (ProviderError.Code, String) =
@@ -136,11 +150,11 @@ extension ProviderClient {
             default: (.badRequest, "\(name) refused the request with status \(status).")
             }
         // The message about a refused key may repeat parts of it.
-        let text = code == .keyRefused ? nil : redacted(failure?.text, endpoint)
+        let text = code == .keyRefused ? nil : redacted(failure?.text, for: endpoint)
         return ProviderError(
             code,
-            endpoint.provider,
-            message,
+            provider: endpoint.provider,
+            message: message,
             providerText: text,
             httpStatus: status,
             retryAfter: retryAfter

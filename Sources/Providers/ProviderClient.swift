@@ -114,7 +114,7 @@ package struct ProviderClient: Sendable {
             without: known.omitted
         )
         let response = try await open(asked, at: endpoint, path: known.path)
-        try await check(response, endpoint)
+        try await check(response, from: endpoint)
         var received = 0
         var lastPiece = ContinuousClock.now
         var body = response.body.makeAsyncIterator()
@@ -127,7 +127,7 @@ package struct ProviderClient: Sendable {
                 if isCancellation(error) { throw CancellationError() }
                 // After the end there is nothing more to lose.
                 if reader.format.isComplete { break reading }
-                throw interrupted(error, endpoint)
+                throw interrupted(error, at: endpoint)
             }
             guard let part else { break reading }
             received += part.readableBytes
@@ -138,13 +138,13 @@ package struct ProviderClient: Sendable {
                 lastPiece = .now
             } else if .now - lastPiece > limits.idle {
                 // Signs of life alone are no answer.
-                throw interrupted(HTTPClientError.readTimeout, endpoint)
+                throw interrupted(HTTPClientError.readTimeout, at: endpoint)
             }
         }
         try translating(endpoint) { try reader.finish(take) }
         guard reader.format.isComplete else {
             let isForeign = received > 0 && reader.pieces == 0
-            throw isForeign ? unknown(endpoint, says: reader.words) : interrupted(nil, endpoint, says: reader.words)
+            throw isForeign ? unknown(endpoint, says: reader.words) : interrupted(nil, at: endpoint, says: reader.words)
         }
     }
 
@@ -153,7 +153,7 @@ package struct ProviderClient: Sendable {
         do {
             try body()
         } catch let failure as ProviderFailure {
-            throw error(for: failure, endpoint)
+            throw error(for: failure, at: endpoint)
         } catch is UnknownPiece {
             throw unknown(endpoint)
         } catch is PieceTooLarge {
@@ -183,12 +183,12 @@ package struct ProviderClient: Sendable {
         var message = HTTPClientRequest(url: "\(endpoint.url)\(path)/models")
         for (name, value) in OpenAIFormat.headers(endpoint.key) { message.headers.add(name: name, value: value) }
         let response = try await execute(message, at: endpoint)
-        try await check(response, endpoint)
+        try await check(response, from: endpoint)
         let body: ByteBuffer
         do {
             body = try await response.body.collect(upTo: 1 << 20)
         } catch {
-            throw isCancellation(error) ? CancellationError() : interrupted(error, endpoint)
+            throw isCancellation(error) ? CancellationError() : interrupted(error, at: endpoint)
         }
         guard let list = try? JSONDecoder().decode(List.self, from: Data(buffer: body)) else { throw unknown(endpoint) }
         return list.data.elements.prefix(1000).map(\.id)
@@ -223,7 +223,7 @@ package struct ProviderClient: Sendable {
             )
             return response
         } catch {
-            throw unanswered(error, endpoint)
+            throw unanswered(error, at: endpoint)
         }
     }
 }

@@ -83,8 +83,8 @@ package struct ProviderError: Error, Sendable {
     /// - Parameter providerText: Only the first 500 characters are kept.
     package init(
         _ code: Code,
-        _ provider: Provider?,
-        _ message: String,
+        provider: Provider?,
+        message: String,
         providerText: String? = nil,
         httpStatus: Int? = nil,
         retryAfter: Duration? = nil,

@@ -34,7 +34,7 @@ package struct ProviderKeyStore: Sendable {
             } catch {
                 throw ProviderKeyStoreError(
                     .unusable,
-                    "the keys in \(path) are not used: others may have written or read them (\(error))",
+                    message: "the keys in \(path) are not used: others may have written or read them (\(error))",
                     remedy: "chmod 600 '\(path)'"
                 )
             }
@@ -104,7 +104,7 @@ package struct ProviderKeyStore: Sendable {
         } catch let error as RecordFileError {
             throw ProviderKeyStoreError(
                 error.isDamage ? .damaged : .newer,
-                error.description,
+                message: error.description,
                 remedy: error.remedy
             )
         }
@@ -129,7 +129,7 @@ package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
     /// The command or act that helps, if there is one.
     package let remedy: String?
 
-    init(_ code: Code, _ message: String, remedy: String?) {
+    init(_ code: Code, message: String, remedy: String?) {
         self.code = code
         self.message = message
         self.remedy = remedy

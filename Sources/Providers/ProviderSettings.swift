@@ -27,21 +27,22 @@ package struct ProviderSettings: Sendable {
     ///
     /// - Throws: ``ProviderError/Code/keyUnusable`` for one that cannot be a key; ``ProviderKeyStoreError``.
     package func key(for provider: Provider) throws -> (key: ProviderKey, source: Source)? {
-        func make(_ text: String, _ source: Source, _ place: String) throws -> (ProviderKey, Source) {
+        func make(_ text: String, from source: Source, at place: String) throws -> (ProviderKey, Source) {
             guard let key = ProviderKey(text) else {
                 throw ProviderError(
                     .keyUnusable,
-                    provider,
-                    "The key for \(provider.displayName) in \(place) holds blanks or other characters that no key has."
+                    provider: provider,
+                    message:
+                        "The key for \(provider.displayName) in \(place) holds blanks or other characters that no key has."
                 )
             }
             return (key, source)
         }
         if let variable = provider.keyVariable, let text = environment[variable], !text.isEmpty {
-            return try make(text, .environment(variable), variable)
+            return try make(text, from: .environment(variable), at: variable)
         }
         if let kept = try store.key(of: provider) { return (kept, .kept) }
-        return try synced(provider).map { try make($0, .synced, "what the Mac gave") }
+        return try synced(provider).map { try make($0, from: .synced, at: "what the Mac gave") }
     }
 
     /// Returns the URL of a provider: the environment's, else the one that the user set, else the provider's standard
@@ -61,7 +62,11 @@ package struct ProviderSettings: Sendable {
         let url = try url(for: provider)
         let key = try key(for: provider)?.key
         guard key != nil || !provider.needsKey else {
-            throw ProviderError(.keyMissing, provider, "There is no key for \(provider.displayName).")
+            throw ProviderError(
+                .keyMissing,
+                provider: provider,
+                message: "There is no key for \(provider.displayName)."
+            )
         }
         return ProviderEndpoint(provider: provider, url: url, key: key)
     }

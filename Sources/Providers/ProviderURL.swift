@@ -17,7 +17,7 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``ProviderError/Code/refusedURL``.
     package init(_ text: String, provider: Provider) throws(ProviderError) {
         func refuse(_ why: String) -> ProviderError {
-            ProviderError(.refusedURL, provider, "The address for \(provider.displayName) \(why).")
+            ProviderError(.refusedURL, provider: provider, message: "The address for \(provider.displayName) \(why).")
         }
         guard text.has("://") else { throw refuse("is no URL: it begins with https:// or http://") }
         let secure = text.dropping(prefix: "https://", ignoringCase: true)

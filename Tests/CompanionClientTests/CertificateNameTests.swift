@@ -28,7 +28,7 @@ import Testing
         let endpoint = ProviderEndpoint(provider: .openai, url: url, key: nil)
         try await ProviderClient.withClient { client in
             let error = try #require(
-                client.unanswered(NIOSSLExtraError.failedToValidateHostname, endpoint) as? ProviderError
+                client.unanswered(NIOSSLExtraError.failedToValidateHostname, at: endpoint) as? ProviderError
             )
             #expect(error.code == .unreachable && error.message.contains("certificate"))
         }

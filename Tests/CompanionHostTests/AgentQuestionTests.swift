@@ -241,7 +241,7 @@ struct AgentQuestionTests {
             #expect(before?.state == .approved && before?.continuedAt == nil)
             tested.clock.advance(by: 5)
             let events = tested.events.observed(by: tested.questions.note)
-            events.send(.questionContinued(ApprovalNotice(.continued, decided), chatID: "chat", turnID: "turn"))
+            events.send(.questionContinued(ApprovalNotice(.continued, of: decided), chatID: "chat", turnID: "turn"))
             let time = tested.clock.now
             #expect(try await tested.questions.question(id: id)?.continuedAt == time)
             #expect(try await tested.questions.list(all: true).map(\.continuedAt) == [time])
@@ -365,10 +365,10 @@ struct AgentQuestionTests {
             expiresAt: now.addingTimeInterval(seconds)
         )
         question.state = .expired
-        let decided = TurnEvent.question(ApprovalNotice(.decided, question))
+        let decided = TurnEvent.question(ApprovalNotice(.decided, of: question))
         #expect(frames.take(decided).first == .status("Nobody answered within \(text): rejected"))
         #expect(frames.take(.usage(TurnUsage(totalTokens: 1))) == [.usage(TurnUsage(totalTokens: 1))])
-        let continued = TurnEvent.question(ApprovalNotice(.continued, question))
+        let continued = TurnEvent.question(ApprovalNotice(.continued, of: question))
         #expect(frames.take(.thought("x")).first == continued)
         #expect(!frames.take(.thought("x")).contains(continued))
     }

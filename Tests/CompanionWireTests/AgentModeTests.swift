@@ -45,10 +45,10 @@ struct AgentModeTests {
             mode: mode
         )
         for phase in ApprovalNotice.Phase.allCases {
-            let frame = TurnFrames.encode(.question(ApprovalNotice(phase, question)))
+            let frame = TurnFrames.encode(.question(ApprovalNotice(phase, of: question)))
             #expect(frame.contains(#""mode":"bypass permissions""#) == (phase == .asked))
             var decoder = ContinueChatStreamDecoder()
-            #expect(try decoder.feed(frame.utf8) == [.event(.question(ApprovalNotice(phase, question)))])
+            #expect(try decoder.feed(frame.utf8) == [.event(.question(ApprovalNotice(phase, of: question)))])
         }
     }
 

@@ -44,7 +44,7 @@ struct ApprovalTests {
         #expect(throws: DecodingError.self) { try read(#""approved""#, #""pending""#) }
         #expect(throws: DecodingError.self) { try read(#""options":"#, #""others":"#) }
         var decoder = ContinueChatStreamDecoder()
-        let frame = TurnFrames.encode(.question(ApprovalNotice(.decided, question)))
+        let frame = TurnFrames.encode(.question(ApprovalNotice(.decided, of: question)))
             .replacing(#""approved""#, with: #""superseded""#)
         guard case .event(.question(let notice))? = try decoder.feed(frame.utf8).first else {
             throw DecodingError.valueNotFound(Approval.self, .init(codingPath: [], debugDescription: frame))
@@ -54,7 +54,7 @@ struct ApprovalTests {
 
     @Test("The frames about a question are read as they were written", arguments: ApprovalNotice.Phase.allCases)
     func frames(phase: ApprovalNotice.Phase) throws {
-        let event = TurnEvent.question(ApprovalNotice(phase, question))
+        let event = TurnEvent.question(ApprovalNotice(phase, of: question))
         let frame = TurnFrames.encode(event)
         #expect(frame.hasPrefix(#"data: {"type":"approval_"#))
         var decoder = ContinueChatStreamDecoder()

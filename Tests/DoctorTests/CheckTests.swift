@@ -60,8 +60,8 @@ import Testing
         ]
     )
     func clock(offset: Int, verdict: Verdict) {
-        #expect(HostCheck.clock(Self.host, .seconds(offset)).verdict == verdict)
-        #expect(HostCheck.clock(Self.host, nil).verdict == .skipped)
+        #expect(HostCheck.clock(Self.host, offset: .seconds(offset)).verdict == verdict)
+        #expect(HostCheck.clock(Self.host, offset: nil).verdict == .skipped)
     }
 
     @Test("Nobody who advertises himself is a warning, but where hosts are paired, which are looked at themselves")
@@ -73,9 +73,9 @@ import Testing
 
     @Test("Problems come first among the likeliest causes, containers not at all, and there are three")
     func causes() {
-        let problem = Finding.problem(.port, "taken", .endPortOwner)
-        let mute = Finding.warning(.multicast, about: "eth0", "nobody", .passMulticast)
-        let container = Finding.note(.interfaces, "docker0", .chooseInterface)
+        let problem = Finding.problem(.port, evidence: "taken", advice: .endPortOwner)
+        let mute = Finding.warning(.multicast, about: "eth0", evidence: "nobody", advice: .passMulticast)
+        let container = Finding.note(.interfaces, evidence: "docker0", advice: .chooseInterface)
         #expect(LikelyCauses.rank([container, mute, problem]).map(\.check) == [.port, .adverts, .multicast])
         #expect(LikelyCauses.rank([]).map(\.check) == [.adverts, .multicast, .interfaces])
         #expect(LikelyCauses.rank([problem, problem, problem, problem]).count == 3)
@@ -139,7 +139,7 @@ private struct Waiting: DoctorCheck {
 
     func findings() async throws -> [Finding] {
         try await gates.pass("go")
-        return [.ok(.daemon, "done")]
+        return [.ok(.daemon, evidence: "done")]
     }
 }
 
@@ -149,7 +149,7 @@ private struct Opening: DoctorCheck {
 
     func findings() -> [Finding] {
         gates.open("go")
-        return [.ok(.port, "done")]
+        return [.ok(.port, evidence: "done")]
     }
 }
 

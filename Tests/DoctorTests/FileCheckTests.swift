@@ -83,7 +83,7 @@ import Testing
             try write("{}", to: path)
             try #require(chmod(path, 0) == 0)
             let status = try #require(FileStatus(path))
-            let finding = FileCheck.finding(path, status, user: geteuid())
+            let finding = FileCheck.finding(path, status: status, user: geteuid())
             #expect(finding?.evidence == "you may not read it (mode 0)")
             #expect(finding?.advice?.contains("chmod 600") == true)
         }
@@ -101,7 +101,7 @@ import Testing
                 for: .ollama
             )
             try AICLIStore(data: data, hostID: Self.host).updateSessions { _ in }
-            try LumiStore(data: data, hostID: Self.host).star(UUID(), true)
+            try LumiStore(data: data, hostID: Self.host).star(UUID(), isStarred: true)
             _ = try HostCertificate(directory: data + "/host")
             try write("", to: data + "/host/host.sqlite")
             let findings = try await findings(data)

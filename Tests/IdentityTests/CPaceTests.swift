@@ -51,11 +51,11 @@ import Testing
         #expect(responder.share == Vectors.shareB)
         let productA = try CPace.multiply(
             SecretBytes(copying: Vectors.scalarA),
-            SecretBytes(copying: Vectors.shareB)
+            point: SecretBytes(copying: Vectors.shareB)
         )
         let productB = try CPace.multiply(
             SecretBytes(copying: Vectors.scalarB),
-            SecretBytes(copying: Vectors.shareA)
+            point: SecretBytes(copying: Vectors.shareA)
         )
         #expect(plain(productA) == Vectors.product)
         #expect(plain(productB) == Vectors.product)
@@ -77,7 +77,10 @@ import Testing
 
     @Test("The values of the symmetric setting, which pairing does not use, follow from the same shares and point")
     func symmetricSetting() throws {
-        let product = try CPace.multiply(SecretBytes(copying: Vectors.scalarA), SecretBytes(copying: Vectors.shareB))
+        let product = try CPace.multiply(
+            SecretBytes(copying: Vectors.scalarA),
+            point: SecretBytes(copying: Vectors.shareB)
+        )
         let sides = [lvCat(Vectors.shareA, Vectors.dataA), lvCat(Vectors.shareB, Vectors.dataB)]
         // Its transcript has the greater side first, whoever sent it.
         let ordered = sides.sorted { $1.lexicographicallyPrecedes($0) }
@@ -98,7 +101,7 @@ import Testing
     func validPoint() throws {
         let product = try CPace.multiply(
             SecretBytes(copying: Vectors.validScalar),
-            SecretBytes(copying: Vectors.validPoint)
+            point: SecretBytes(copying: Vectors.validPoint)
         )
         #expect(plain(product) == Vectors.validProduct)
     }
@@ -123,7 +126,7 @@ import Testing
         }
         let scalar = try SecretBytes(copying: Vectors.validScalar)
         do throws(PairingExchangeError) {
-            _ = try CPace.multiply(scalar, Self.secret(point))
+            _ = try CPace.multiply(scalar, point: Self.secret(point))
             Issue.record("the point was multiplied")
         } catch {
             #expect(error.code == .badShare)

@@ -18,9 +18,9 @@ import Testing
         let finding = Finding.problem(
             .host,
             about: "Ev\u{1B}[2Jil",
-            "at 10.0.0.1:7878",
-            .reach,
-            ["HOST": "Evil\u{202E}"]
+            evidence: "at 10.0.0.1:7878",
+            advice: .reach,
+            values: ["HOST": "Evil\u{202E}"]
         )
         #expect(
             finding.text(colour: false, columns: nil) == """

@@ -207,7 +207,7 @@ enum CommandLimits {
                 isText(approval, 200) && option.map { isText($0, ApprovalOption.idSize) } ?? true
             }
         guard isGood else {
-            throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")
+            throw SignedCommandError(.commandBadShape, message: "A field of `payload` is empty, too long or has a NUL")
         }
     }
 }

@@ -89,7 +89,7 @@ package final class AgentQuestions: Sendable {
             return asked.rejection
         }
         events.send(.questionAsked(question.withoutArguments))
-        emit(.question(ApprovalNotice(.asked, question)))
+        emit(.question(ApprovalNotice(.asked, of: question)))
         guard var ended = await ending(of: question.id, at: expiresAt, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
@@ -98,7 +98,7 @@ package final class AgentQuestions: Sendable {
         if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
             ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
         }
-        emit(.question(ApprovalNotice(.decided, ended)))
+        emit(.question(ApprovalNotice(.decided, of: ended)))
         return switch ended.state {
         case .approved, .rejected: ended.option.map { ApprovalAnswer.option($0) } ?? .cancelled
         case .cancelled: .cancelled

@@ -46,7 +46,7 @@ package struct CanonicalJSON: Sendable, Hashable {
         do {
             data = try CompanionJSON.encoder().encode(model)
         } catch {
-            throw JSONValueError(.conversion, "\(type(of: model)) cannot be written as JSON: \(error)")
+            throw JSONValueError(.conversion, message: "\(type(of: model)) cannot be written as JSON: \(error)")
         }
         try self.init(parsing: Array(data))
     }
@@ -65,7 +65,7 @@ package struct CanonicalJSON: Sendable, Hashable {
         do {
             return try CompanionJSON.decoder().decode(type, from: Data(bytes))
         } catch {
-            throw JSONValueError(.conversion, "the value is not a \(type): \(error)")
+            throw JSONValueError(.conversion, message: "the value is not a \(type): \(error)")
         }
     }
 
@@ -81,9 +81,9 @@ package struct CanonicalJSON: Sendable, Hashable {
         case .string, .bool, .null: break
         case .integer(let integer):
             guard integerRange.contains(integer) else {
-                throw JSONValueError(.number, "an integer is beyond 2^53 - 1")
+                throw JSONValueError(.number, message: "an integer is beyond 2^53 - 1")
             }
-        case .number: throw JSONValueError(.number, "a number has a fraction or an exponent")
+        case .number: throw JSONValueError(.number, message: "a number has a fraction or an exponent")
         case .array(let elements):
             guard levelsLeft > 0 else { throw tooDeep }
             for element in elements { try check(element, levelsLeft: levelsLeft - 1) }
@@ -93,7 +93,7 @@ package struct CanonicalJSON: Sendable, Hashable {
         }
     }
 
-    private static let tooDeep = JSONValueError(.depth, "the JSON is nested too deeply")
+    private static let tooDeep = JSONValueError(.depth, message: "the JSON is nested too deeply")
 }
 
 extension CanonicalJSON: Codable {

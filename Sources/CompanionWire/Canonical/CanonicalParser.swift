@@ -13,38 +13,38 @@ struct CanonicalParser: JSONCursor {
     mutating func document() throws(JSONValueError) -> JSONValue {
         let value = try value()
         skipBlanks()
-        guard position == bytes.count else { throw error(.syntax, "something follows the JSON value") }
+        guard position == bytes.count else { throw error(.syntax, message: "something follows the JSON value") }
         return value
     }
 
-    private func error(_ code: JSONValueError.Code, _ message: String) -> JSONValueError {
-        JSONValueError(code, message, offset: position)
+    private func error(_ code: JSONValueError.Code, message: String) -> JSONValueError {
+        JSONValueError(code, message: message, offset: position)
     }
 
     private mutating func value() throws(JSONValueError) -> JSONValue {
         skipBlanks()
-        guard let byte = next else { throw error(.syntax, "the JSON ends too early") }
+        guard let byte = next else { throw error(.syntax, message: "the JSON ends too early") }
         switch byte {
         case UInt8(ascii: "{"): return try nested { parser throws(JSONValueError) in try parser.object() }
         case UInt8(ascii: "["): return try nested { parser throws(JSONValueError) in try parser.array() }
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .integer(try integer())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
-        default: throw error(.syntax, "no JSON value starts like this")
+        case UInt8(ascii: "t"): return try word("true", as: .bool(true))
+        case UInt8(ascii: "f"): return try word("false", as: .bool(false))
+        case UInt8(ascii: "n"): return try word("null", as: .null)
+        default: throw error(.syntax, message: "no JSON value starts like this")
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(JSONValueError) -> JSONValue {
-        guard take(word: word) else { throw error(.syntax, "no JSON value starts like this") }
+    private mutating func word(_ word: StaticString, as value: JSONValue) throws(JSONValueError) -> JSONValue {
+        guard take(word: word) else { throw error(.syntax, message: "no JSON value starts like this") }
         return value
     }
 
     private mutating func nested(
         _ body: (inout CanonicalParser) throws(JSONValueError) -> JSONValue
     ) throws(JSONValueError) -> JSONValue {
-        guard depth < CanonicalJSON.maximumDepth else { throw error(.depth, "the JSON is nested too deeply") }
+        guard depth < CanonicalJSON.maximumDepth else { throw error(.depth, message: "the JSON is nested too deeply") }
         depth += 1
         position += 1
         let value = try body(&self)
@@ -60,7 +60,9 @@ struct CanonicalParser: JSONCursor {
             elements.append(try value())
             skipBlanks()
             if take(UInt8(ascii: "]")) { return .array(elements) }
-            guard take(UInt8(ascii: ",")) else { throw error(.syntax, "a comma or the end of the array is missing") }
+            guard take(UInt8(ascii: ",")) else {
+                throw error(.syntax, message: "a comma or the end of the array is missing")
+            }
         }
     }
 
@@ -71,17 +73,19 @@ struct CanonicalParser: JSONCursor {
         while true {
             skipBlanks()
             let start = position
-            guard next == UInt8(ascii: "\"") else { throw error(.syntax, "the name of a member is missing") }
+            guard next == UInt8(ascii: "\"") else { throw error(.syntax, message: "the name of a member is missing") }
             let name = try string()
             skipBlanks()
-            guard take(UInt8(ascii: ":")) else { throw error(.syntax, "a colon is missing") }
+            guard take(UInt8(ascii: ":")) else { throw error(.syntax, message: "a colon is missing") }
             let value = try value()
             guard members.updateValue(value, forKey: name) == nil else {
-                throw JSONValueError(.duplicateName, "an object names a member twice", offset: start)
+                throw JSONValueError(.duplicateName, message: "an object names a member twice", offset: start)
             }
             skipBlanks()
             if take(UInt8(ascii: "}")) { return .object(members) }
-            guard take(UInt8(ascii: ",")) else { throw error(.syntax, "a comma or the end of the object is missing") }
+            guard take(UInt8(ascii: ",")) else {
+                throw error(.syntax, message: "a comma or the end of the object is missing")
+            }
         }
     }
 
@@ -91,15 +95,15 @@ struct CanonicalParser: JSONCursor {
         let digits = position
         while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
         guard position > digits, position == digits + 1 || bytes[digits] != UInt8(ascii: "0") else {
-            throw error(.syntax, "a number is malformed")
+            throw error(.syntax, message: "a number is malformed")
         }
         if let byte = next, [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(byte) {
-            throw error(.number, "a number has a fraction or an exponent")
+            throw error(.number, message: "a number has a fraction or an exponent")
         }
         guard
             let value = Int64(String(decoding: bytes[start..<position], as: UTF8.self)),
             CanonicalJSON.integerRange.contains(value)
-        else { throw JSONValueError(.number, "an integer is beyond 2^53 - 1", offset: start) }
+        else { throw JSONValueError(.number, message: "an integer is beyond 2^53 - 1", offset: start) }
         return value
     }
 }
@@ -111,30 +115,30 @@ extension CanonicalParser {
         position += 1
         var text: [UInt8] = []
         while true {
-            guard let byte = next else { throw error(.syntax, "a string does not end") }
+            guard let byte = next else { throw error(.syntax, message: "a string does not end") }
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
                 guard let string = String(validating: text, as: UTF8.self) else {
-                    throw JSONValueError(.text, "a string is not UTF-8", offset: start)
+                    throw JSONValueError(.text, message: "a string is not UTF-8", offset: start)
                 }
                 return string
             case UInt8(ascii: "\\"): try escape(into: &text)
-            case ..<0x20: throw error(.syntax, "a string holds a control character")
+            case ..<0x20: throw error(.syntax, message: "a string holds a control character")
             default: text.append(byte)
             }
         }
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(JSONValueError) {
-        guard let byte = next else { throw error(.syntax, "a string does not end") }
+        guard let byte = next else { throw error(.syntax, message: "a string does not end") }
         position += 1
         if byte == UInt8(ascii: "u") {
             text.append(contentsOf: String(try escapedScalar()).utf8)
         } else if let escaped = Self.byte(ofEscape: byte) {
             text.append(escaped)
         } else {
-            throw error(.syntax, "an escape is unknown")
+            throw error(.syntax, message: "an escape is unknown")
         }
     }
 
@@ -143,18 +147,18 @@ extension CanonicalParser {
         let unit = try hexUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard unit < 0xDC00, take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
-            throw error(.text, "half of a surrogate pair stands alone")
+            throw error(.text, message: "half of a surrogate pair stands alone")
         }
         let low = try hexUnit()
         guard let scalar = Self.scalar(high: unit, low: low) else {
-            throw error(.text, "half of a surrogate pair stands alone")
+            throw error(.text, message: "half of a surrogate pair stands alone")
         }
         return scalar
     }
 
     private mutating func hexUnit() throws(JSONValueError) -> UInt16 {
-        guard position + 4 <= bytes.count else { throw error(.syntax, "a string does not end") }
-        guard let unit = takeHexUnit() else { throw error(.syntax, "an escape is malformed") }
+        guard position + 4 <= bytes.count else { throw error(.syntax, message: "a string does not end") }
+        guard let unit = takeHexUnit() else { throw error(.syntax, message: "an escape is malformed") }
         return unit
     }
 }

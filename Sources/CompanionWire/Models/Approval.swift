@@ -253,7 +253,7 @@ package struct ApprovalNotice: Sendable, Hashable {
     package var openFor: Double?
 
     /// Makes the notice for a step of a question.
-    package init(_ phase: Phase, _ question: Approval) {
+    package init(_ phase: Phase, of question: Approval) {
         self.phase = phase
         id = question.id
         title = question.title

@@ -13,14 +13,14 @@ package enum TurnFrames {
     /// there is none.
     package static func encode(_ event: TurnEvent) -> String {
         switch event {
-        case .status(let label): frame("status", [("label", quoted(label))])
-        case .text(let text): frame("text", [("text", quoted(text))])
+        case .status(let label): frame("status", fields: [("label", quoted(label))])
+        case .text(let text): frame("text", fields: [("text", quoted(text))])
         case .toolStart(let name, let id):
-            frame("tool_start", [("toolName", quoted(name)), ("toolCallID", id.map(quoted))])
+            frame("tool_start", fields: [("toolName", quoted(name)), ("toolCallID", id.map(quoted))])
         case .toolComplete(let name, let id, let success, let details):
             frame(
                 "tool_complete",
-                [
+                fields: [
                     ("toolName", quoted(name)), ("toolCallID", id.map(quoted) ?? "null"),
                     ("success", success ? "true" : "false"),
                     ("details", details.map { quoted(truncated($0)) }),
@@ -29,18 +29,18 @@ package enum TurnFrames {
         case .usage(let usage):
             frame(
                 "usage",
-                [
+                fields: [
                     ("inputTokens", usage.inputTokens.map(String.init)),
                     ("outputTokens", usage.outputTokens.map(String.init)),
                     ("totalTokens", usage.totalTokens.map(String.init)),
                     ("model", usage.model.map(quoted)), ("raw", "{}"),
                 ]
             )
-        case .mode(let mode): frame("agent_mode", [("name", quoted(mode))])
+        case .mode(let mode): frame("agent_mode", fields: [("name", quoted(mode))])
         case .question(let notice):
             frame(
                 notice.phase.rawValue,
-                [
+                fields: [
                     ("approvalId", quoted(notice.id)), ("title", quoted(notice.title)), ("kind", quoted(notice.kind)),
                     ("state", quoted(notice.state.rawValue)), ("answer", notice.answer.map(quoted)),
                     ("decidedBy", notice.decidedBy.map(quoted)),
@@ -48,12 +48,12 @@ package enum TurnFrames {
                     ("mode", notice.mode.map(quoted)),
                 ]
             )
-        case .thought(let text): frame("agent_thought", [("text", quoted(text))])
-        case .plan(let steps): frame("agent_plan", [("steps", quoted(steps))])
+        case .thought(let text): frame("agent_thought", fields: [("text", quoted(text))])
+        case .plan(let steps): frame("agent_plan", fields: [("steps", quoted(steps))])
         case .tool(let tool):
             frame(
                 "agent_tool",
-                [
+                fields: [
                     ("toolCallID", quoted(tool.id)), ("title", quoted(tool.title)),
                     ("kind", quoted(tool.kind)), ("status", quoted(tool.status)),
                     ("locations", quoted(tool.locations)), ("changes", quoted(tool.changes)),
@@ -63,21 +63,21 @@ package enum TurnFrames {
         case .media(let media):
             frame(
                 "agent_media",
-                [
+                fields: [
                     ("mimeType", quoted(media.mimeType)), ("size", "\(media.size)"), ("data", media.data.map(quoted)),
                 ]
             )
-        case .done(let files): frame("done", [("filesChanged", files.map(String.init))])
+        case .done(let files): frame("done", fields: [("filesChanged", files.map(String.init))])
         case .failed(let failure):
             frame(
                 "error",
-                [
+                fields: [
                     ("error", quoted(failure.text)),
                     ("code", failure.isUnavailable ? quoted(CompanionErrorCode.hostAgentUnavailable.rawValue) : nil),
                     ("filesChanged", failure.files.map(String.init)),
                 ]
             )
-        case .unknown(let type): frame(type, [])
+        case .unknown(let type): frame(type, fields: [])
         case .begun, .recovering, .finished: preconditionFailure("an event of the client alone has no frame")
         }
     }
@@ -95,7 +95,7 @@ package enum TurnFrames {
         return String(details[..<end])
     }
 
-    private static func frame(_ type: String, _ fields: [(name: String, json: String?)]) -> String {
+    private static func frame(_ type: String, fields: [(name: String, json: String?)]) -> String {
         let rest = fields.compactMap { field in field.json.map { ",\"\(field.name)\":\($0)" } }.joined()
         return "data: {\"type\":\(quoted(type))\(rest)}\n\n"
     }

@@ -88,7 +88,7 @@ package enum CommandPayload: Sendable, Hashable {
                 isForced: try fields.optionalFlag("force") ?? false
             )
         default:
-            throw SignedCommandError(.commandBadShape, "`payload.type` is not a command that this host knows")
+            throw SignedCommandError(.commandBadShape, message: "`payload.type` is not a command that this host knows")
         }
     }
 
@@ -99,12 +99,12 @@ package enum CommandPayload: Sendable, Hashable {
             switch json[name] {
             case nil, .null: return nil
             case .string(let text): return text
-            default: throw error(name, "a text")
+            default: throw error(name, rule: "a text")
             }
         }
 
         func text(_ name: String) throws(SignedCommandError) -> String {
-            guard let text = try optionalText(name) else { throw error(name, "a text") }
+            guard let text = try optionalText(name) else { throw error(name, rule: "a text") }
             return text
         }
 
@@ -112,7 +112,7 @@ package enum CommandPayload: Sendable, Hashable {
             switch json[name] {
             case nil, .null: return nil
             case .bool(let flag): return flag
-            default: throw error(name, "true or false")
+            default: throw error(name, rule: "true or false")
             }
         }
 
@@ -121,14 +121,14 @@ package enum CommandPayload: Sendable, Hashable {
             case nil, .null: return nil
             case .array(let elements):
                 let texts = elements.compactMap(\.string)
-                guard texts.count == elements.count else { throw error(name, "a list of texts") }
+                guard texts.count == elements.count else { throw error(name, rule: "a list of texts") }
                 return texts
-            default: throw error(name, "a list of texts")
+            default: throw error(name, rule: "a list of texts")
             }
         }
 
-        private func error(_ name: String, _ rule: String) -> SignedCommandError {
-            SignedCommandError(.commandBadShape, "`payload.\(name)` is not \(rule)")
+        private func error(_ name: String, rule: String) -> SignedCommandError {
+            SignedCommandError(.commandBadShape, message: "`payload.\(name)` is not \(rule)")
         }
     }
 }

@@ -62,7 +62,9 @@ package struct SignedCommand: Sendable, Hashable {
     private init(_ envelope: SignedEnvelope) throws(SignedCommandError) {
         self.envelope = envelope
         let id = try envelope.text("commandId")
-        guard id.utf8.count == 36, UUID(uuidString: id) != nil else { throw envelope.error("commandId", "a UUID") }
+        guard id.utf8.count == 36, UUID(uuidString: id) != nil else {
+            throw envelope.error("commandId", rule: "a UUID")
+        }
         commandId = id.lowercased()
         issuedAt = try envelope.time("issuedAt")
         expiresAt = try envelope.time("expiresAt")
@@ -71,7 +73,7 @@ package struct SignedCommand: Sendable, Hashable {
         nonce = try envelope.nonce("nonce")
         signature = try envelope.text("signature")
         guard let payload = envelope["payload"], payload["type"]?.string != nil else {
-            throw envelope.error("payload", "an object with a `type`")
+            throw envelope.error("payload", rule: "an object with a `type`")
         }
         self.payload = payload
     }
@@ -93,7 +95,7 @@ package struct SignedCommandError: Error, Sendable, Hashable, CustomStringConver
     /// The reason for people. It names members, never their values.
     package let message: String
 
-    package init(_ code: CompanionErrorCode, _ message: String) {
+    package init(_ code: CompanionErrorCode, message: String) {
         self.code = code
         self.message = message
     }

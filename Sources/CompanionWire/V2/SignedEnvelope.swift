@@ -14,15 +14,15 @@ struct SignedEnvelope: Sendable, Hashable {
         do throws(JSONValueError) {
             object = try CanonicalJSON(parsing: body)
         } catch {
-            throw SignedCommandError(code, "the body is not the JSON that this protocol signs: \(error)")
+            throw SignedCommandError(code, message: "the body is not the JSON that this protocol signs: \(error)")
         }
-        guard object.value.isObject else { throw SignedCommandError(code, "the body is not a JSON object") }
+        guard object.value.isObject else { throw SignedCommandError(code, message: "the body is not a JSON object") }
         try self.init(object, code: code)
     }
 
     private init(_ object: CanonicalJSON, code: CompanionErrorCode) throws(SignedCommandError) {
         guard let signature = object["signature"]?.string.flatMap(Base64.decode), signature.count == 64 else {
-            throw SignedCommandError(code, "`signature` is not the base64 text of 64 bytes")
+            throw SignedCommandError(code, message: "`signature` is not the base64 text of 64 bytes")
         }
         self.object = object
         self.signature = signature
@@ -50,14 +50,14 @@ struct SignedEnvelope: Sendable, Hashable {
     /// A member of the object; nil if there is none.
     subscript(name: String) -> JSONValue? { object[name] }
 
-    func error(_ name: String, _ rule: String) -> SignedCommandError {
-        SignedCommandError(code, "`\(name)` is not \(rule)")
+    func error(_ name: String, rule: String) -> SignedCommandError {
+        SignedCommandError(code, message: "`\(name)` is not \(rule)")
     }
 
     /// A string of 1 to 128 bytes.
     func text(_ name: String) throws(SignedCommandError) -> String {
         guard let text = self[name]?.string, (1...128).contains(text.utf8.count) else {
-            throw error(name, "a text of 1 to 128 bytes")
+            throw error(name, rule: "a text of 1 to 128 bytes")
         }
         return text
     }
@@ -66,7 +66,7 @@ struct SignedEnvelope: Sendable, Hashable {
         let text = try text(name)
         // Exactly what is written: a text that several readers could take for different times is not taken at all.
         guard let date = CompanionTimestamp.date(from: text), CompanionTimestamp.string(from: date) == text else {
-            throw error(name, "a time such as 2026-11-21T09:30:00.000Z")
+            throw error(name, rule: "a time such as 2026-11-21T09:30:00.000Z")
         }
         return date
     }
@@ -75,7 +75,7 @@ struct SignedEnvelope: Sendable, Hashable {
     func nonce(_ name: String) throws(SignedCommandError) -> String {
         let text = try text(name)
         guard let bytes = Base64URL.decode(text), (16...64).contains(bytes.count) else {
-            throw error(name, "base64url of 16 to 64 bytes")
+            throw error(name, rule: "base64url of 16 to 64 bytes")
         }
         return text
     }

@@ -24,18 +24,22 @@ package struct AdvertCheck: DoctorCheck {
         guard !hosts.isEmpty else {
             let evidence = "no host advertises itself"
             return [
-                hasPairedHosts ? .note(.adverts, evidence, .advertise) : .warning(.adverts, evidence, .advertise),
-                .skipped(.serviceType, "no host was found"),
+                hasPairedHosts
+                    ? .note(.adverts, evidence: evidence, advice: .advertise)
+                    : .warning(.adverts, evidence: evidence, advice: .advertise),
+                .skipped(.serviceType, evidence: "no host was found"),
             ]
         }
         var findings: [Finding] = []
         let resolved = hosts.filter { !$0.unresolved }.map(\.name)
         if !resolved.isEmpty {
             let more = resolved.count > 5 ? " and \(resolved.count - 5) more" : ""
-            findings.append(.ok(.adverts, resolved.prefix(5).joined(separator: ", ") + more))
+            findings.append(.ok(.adverts, evidence: resolved.prefix(5).joined(separator: ", ") + more))
         }
         for host in hosts where host.unresolved {
-            findings.append(.warning(.adverts, about: host.name, "its name or address does not resolve", .resolve))
+            findings.append(
+                .warning(.adverts, about: host.name, evidence: "its name or address does not resolve", advice: .resolve)
+            )
         }
         return findings + types(of: hosts)
     }
@@ -49,16 +53,16 @@ package struct AdvertCheck: DoctorCheck {
         }
         guard !long.isEmpty else {
             let types = Set(hosts.flatMap(\.types)).sorted().map(\.rawValue)
-            return [.ok(.serviceType, "found under " + types.joined(separator: ", "))]
+            return [.ok(.serviceType, evidence: "found under " + types.joined(separator: ", "))]
         }
         return long.map { host in
             let type = host.types.sorted()[0]
             return .warning(
                 .serviceType,
                 about: host.name,
-                "advertises \(type) only: \(type.label.utf8.count) bytes, \(longest) are allowed (RFC 6763), "
+                evidence: "advertises \(type) only: \(type.label.utf8.count) bytes, \(longest) are allowed (RFC 6763), "
                     + "and some mDNS programs refuse it",
-                .shortType
+                advice: .shortType
             )
         }
     }

@@ -18,7 +18,7 @@ package struct CameraCheck: DoctorCheck {
             .filter { $0.begins(with: "video") && Int($0.dropFirst(5)) != nil }.sorted()
         let paths = names.map { "\(directory)/\($0)" }
         guard !paths.isEmpty else {
-            return [.skipped(.camera, "there is no camera (\(directory)/video0)", .usePicture)]
+            return [.skipped(.camera, evidence: "there is no camera (\(directory)/video0)", advice: .usePicture)]
         }
         guard let usable = paths.first(where: { access($0, R_OK | W_OK) == 0 }) else {
             let group = FileStatus(paths[0])?.groupName ?? "video"
@@ -26,12 +26,12 @@ package struct CameraCheck: DoctorCheck {
                 .warning(
                     .camera,
                     about: paths[0],
-                    "only the group \(group) may use it",
-                    .joinGroup,
-                    ["GROUP": group]
+                    evidence: "only the group \(group) may use it",
+                    advice: .joinGroup,
+                    values: ["GROUP": group]
                 )
             ]
         }
-        return [.ok(.camera, about: usable, "may be used")]
+        return [.ok(.camera, about: usable, evidence: "may be used")]
     }
 }

@@ -29,9 +29,9 @@ package struct DiskCheck: DoctorCheck {
                     let finding = Finding.problem(
                         .disk,
                         about: place,
-                        "cannot be written: \(reason)",
-                        .makeWritable,
-                        ["DIRECTORY": place]
+                        evidence: "cannot be written: \(reason)",
+                        advice: .makeWritable,
+                        values: ["DIRECTORY": place]
                     )
                     // Several directories can have the same nearest existing parent.
                     if !findings.contains(finding) { findings.append(finding) }
@@ -42,17 +42,30 @@ package struct DiskCheck: DoctorCheck {
                 if let finding = Self.finding(directory, free: free) { findings.append(finding) }
             }
             guard findings.isEmpty else { return findings }
-            guard least < .max else { return [.skipped(.disk, "the system does not say how much is free")] }
-            return [.ok(.disk, "at least \(Self.text(least)) free")]
+            guard least < .max else { return [.skipped(.disk, evidence: "the system does not say how much is free")] }
+            return [.ok(.disk, evidence: "at least \(Self.text(least)) free")]
         }
     }
 
     static func finding(_ directory: String, free: Int) -> Finding? {
         let values = ["DIRECTORY": directory]
         return switch free {
-        case ..<nothing: .problem(.disk, about: directory, "the disk is full: \(text(free)) free", .makeRoom, values)
+        case ..<nothing:
+            .problem(
+                .disk,
+                about: directory,
+                evidence: "the disk is full: \(text(free)) free",
+                advice: .makeRoom,
+                values: values
+            )
         case ..<little:
-            .warning(.disk, about: directory, "the disk is almost full: \(text(free)) free", .makeRoom, values)
+            .warning(
+                .disk,
+                about: directory,
+                evidence: "the disk is almost full: \(text(free)) free",
+                advice: .makeRoom,
+                values: values
+            )
         default: nil
         }
     }

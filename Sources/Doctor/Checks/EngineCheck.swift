@@ -26,17 +26,24 @@ package struct EngineCheck: DoctorCheck {
     static func finding(_ report: DaemonReport) -> Finding {
         switch report {
         case .noBus(let path):
-            .note(.daemon, "there is no system bus at \(path), and so no Avahi daemon", .installDaemon)
-        case .busBroken(let reason): .problem(.daemon, "the system bus does not work: \(reason)", .restartBus)
-        case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
-        case .daemonBroken(let reason): .problem(.daemon, "the Avahi daemon does not work: \(reason)", .restartDaemon)
-        case .daemon(let version, let hostName, .running): .ok(.daemon, "\(version) runs as \(hostName)")
+            .note(
+                .daemon,
+                evidence: "there is no system bus at \(path), and so no Avahi daemon",
+                advice: .installDaemon
+            )
+        case .busBroken(let reason):
+            .problem(.daemon, evidence: "the system bus does not work: \(reason)", advice: .restartBus)
+        case .noDaemon:
+            .note(.daemon, evidence: "the system bus works, but no Avahi daemon is on it", advice: .installDaemon)
+        case .daemonBroken(let reason):
+            .problem(.daemon, evidence: "the Avahi daemon does not work: \(reason)", advice: .restartDaemon)
+        case .daemon(let version, let hostName, .running): .ok(.daemon, evidence: "\(version) runs as \(hostName)")
         case .daemon(let version, let hostName, .registering):
-            .warning(.daemon, "\(version) is still establishing the name \(hostName)", .runAgain)
+            .warning(.daemon, evidence: "\(version) is still establishing the name \(hostName)", advice: .runAgain)
         case .daemon(let version, let hostName, .collision):
-            .problem(.daemon, "\(version): another machine has the name \(hostName)", .renameMachine)
+            .problem(.daemon, evidence: "\(version): another machine has the name \(hostName)", advice: .renameMachine)
         case .daemon(let version, let hostName, _):
-            .problem(.daemon, "\(version) has failed (host name \(hostName))", .restartDaemon)
+            .problem(.daemon, evidence: "\(version) has failed (host name \(hostName))", advice: .restartDaemon)
         }
     }
 
@@ -54,14 +61,14 @@ package struct EngineCheck: DoctorCheck {
                 default: nil
                 }
             let text = "\(choice.rawValue): \(error)"
-            guard let other else { return .problem(.engine, text, .runAgain) }
-            return .problem(.engine, text, .chooseEngine, ["ENGINE": other])
+            guard let other else { return .problem(.engine, evidence: text, advice: .runAgain) }
+            return .problem(.engine, evidence: text, advice: .chooseEngine, values: ["ENGINE": other])
         }
         switch (choice, used) {
         case (.auto, .daemon): why = "the Avahi daemon answers"
         case (.auto, .embedded): why = "no Avahi daemon answers"
         default: why = "--engine asks for it"
         }
-        return .ok(.engine, "\(used.rawValue), because \(why)")
+        return .ok(.engine, evidence: "\(used.rawValue), because \(why)")
     }
 }

@@ -26,15 +26,17 @@ package struct FirewallCheck: DoctorCheck {
     }
 
     package func findings() async throws -> [Finding] {
-        if isUFWOn { return [.note(.firewall, "ufw is active", .openUFW)] }
-        if try await isActive("firewalld") { return [.note(.firewall, "firewalld is active", .openFirewalld)] }
+        if isUFWOn { return [.note(.firewall, evidence: "ufw is active", advice: .openUFW)] }
+        if try await isActive("firewalld") {
+            return [.note(.firewall, evidence: "firewalld is active", advice: .openFirewalld)]
+        }
         // The unit is seen by everybody, rules that were made by hand by root alone.
         let isLoaded = try await isActive("nftables")
-        let rules = isLoaded ? nil : try await output(of: "nft", ["list", "ruleset"])
+        let rules = isLoaded ? nil : try await output(of: "nft", with: ["list", "ruleset"])
         guard isLoaded || rules?.has("hook input") == true else {
-            return [.ok(.firewall, "neither ufw nor firewalld nor nft is active")]
+            return [.ok(.firewall, evidence: "neither ufw nor firewalld nor nft is active")]
         }
-        return [.note(.firewall, "nft has rules for packets that come in", .openNFT)]
+        return [.note(.firewall, evidence: "nft has rules for packets that come in", advice: .openNFT)]
     }
 
     private var isUFWOn: Bool {
@@ -43,11 +45,11 @@ package struct FirewallCheck: DoctorCheck {
     }
 
     private func isActive(_ unit: String) async throws -> Bool {
-        try await output(of: "systemctl", ["is-active", "--quiet", unit]) != nil
+        try await output(of: "systemctl", with: ["is-active", "--quiet", unit]) != nil
     }
 
     /// The output of a program; nil if it is not installed or fails.
-    private func output(of program: String, _ arguments: [String]) async throws -> String? {
+    private func output(of program: String, with arguments: [String]) async throws -> String? {
         let paths = directories.map { "\($0)/\(program)" }
         guard let path = paths.first(where: { access($0, X_OK) == 0 }) else { return nil }
         return try await withTimeLimit(Self.limit) { () async -> String? in

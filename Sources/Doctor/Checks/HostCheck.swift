@@ -49,7 +49,7 @@ package struct HostCheck: DoctorCheck {
             }
             return [moved(to: place)]
         } catch let error as UnusableRecord {
-            return [.problem(.host, about: host.name, error.message, .pairAgain)]
+            return [.problem(.host, about: host.name, evidence: error.message, advice: .pairAgain)]
         }
     }
 
@@ -63,9 +63,9 @@ package struct HostCheck: DoctorCheck {
         .warning(
             .host,
             about: host.name,
-            "does not answer at \(host.endpoint), but is advertised at \(place.address)",
-            .follow,
-            ["HOST": host.name]
+            evidence: "does not answer at \(host.endpoint), but is advertised at \(place.address)",
+            advice: .follow,
+            values: ["HOST": host.name]
         )
     }
 
@@ -73,17 +73,24 @@ package struct HostCheck: DoctorCheck {
         let evidence = "at \(host.endpoint): \(error)"
         let values = ["HOST": host.name]
         return switch error.code {
-        case .pinMismatch: .problem(.host, about: host.name, evidence, .checkKey, values)
-        case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
+        case .pinMismatch: .problem(.host, about: host.name, evidence: evidence, advice: .checkKey, values: values)
+        case .notACompanion, .redirected, .badAnswer:
+            .problem(.host, about: host.name, evidence: evidence, advice: .findPort, values: values)
         case .unsupportedVersion:
-            .problem(.version, about: host.name, evidence, isPairtool() ? .updateHost : .update, values)
+            .problem(
+                .version,
+                about: host.name,
+                evidence: evidence,
+                advice: isPairtool() ? .updateHost : .update,
+                values: values
+            )
         default:
             .problem(
                 .host,
                 about: host.name,
-                evidence,
-                isAdvertised ? .reach : .reachDaemon,
-                values
+                evidence: evidence,
+                advice: isAdvertised ? .reach : .reachDaemon,
+                values: values
             )
         }
     }
@@ -93,20 +100,32 @@ package struct HostCheck: DoctorCheck {
         let values = ["HOST": host.name, "URL": url, "FAMILY": host.family.rawValue]
         guard !health.isForeign else {
             let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
-            return [.problem(.host, about: host.name, evidence, .findPort)]
+            return [.problem(.host, about: host.name, evidence: evidence, advice: .findPort)]
         }
         let answers = "answers at \(health.place) (trust: \(host.trust.rawValue))"
         let place: Finding =
             if let trouble = health.trouble {
-                .warning(.host, about: host.name, "\(answers), but is \(trouble)", .lookAfter, values)
+                .warning(
+                    .host,
+                    about: host.name,
+                    evidence: "\(answers), but is \(trouble)",
+                    advice: .lookAfter,
+                    values: values
+                )
             } else if health.place != "\(host.endpoint)" {
-                .warning(.host, about: host.name, "\(answers), not at \(host.endpoint)", .reachDaemon, values)
+                .warning(
+                    .host,
+                    about: host.name,
+                    evidence: "\(answers), not at \(host.endpoint)",
+                    advice: .reachDaemon,
+                    values: values
+                )
             } else {
-                .ok(.host, about: host.name, answers)
+                .ok(.host, about: host.name, evidence: answers)
             }
         return [
-            place, version(health), signIn(health, values), pairing(health, values),
-            health.protocolVersions != nil ? Self.clock(host, health.clockOffset) : nil,
+            place, version(health), signIn(health, values: values), pairing(health, values: values),
+            health.protocolVersions != nil ? Self.clock(host, offset: health.clockOffset) : nil,
         ].compactMap(\.self)
     }
 
@@ -116,7 +135,7 @@ package struct HostCheck: DoctorCheck {
         guard let versions = health.protocolVersions else {
             guard !program.isEmpty else { return nil }
             let text = program.joined(separator: " ") + (health.limits.map { ": \($0)" } ?? "")
-            return .ok(.version, about: host.name, text)
+            return .ok(.version, about: host.name, evidence: text)
         }
         let evidence =
             "\(program.joined(separator: " ")), protocol \(versions.map(String.init).joined(separator: " and "))"
@@ -125,77 +144,85 @@ package struct HostCheck: DoctorCheck {
             return .problem(
                 .version,
                 about: host.name,
-                "\(evidence), but it was paired with protocol \(needed)",
-                isPairtool(health) ? .updateHost : .update,
-                ["HOST": host.name]
+                evidence: "\(evidence), but it was paired with protocol \(needed)",
+                advice: isPairtool(health) ? .updateHost : .update,
+                values: ["HOST": host.name]
             )
         }
         guard needed == 2 || !versions.contains(2) else {
             return .warning(
                 .version,
                 about: host.name,
-                "\(evidence), but it was paired with protocol 1 and proves nothing",
-                .prove
+                evidence: "\(evidence), but it was paired with protocol 1 and proves nothing",
+                advice: .prove
             )
         }
-        return .ok(.version, about: host.name, evidence)
+        return .ok(.version, about: host.name, evidence: evidence)
     }
 
     /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
-    private func signIn(_ health: HostHealth, _ values: [String: String]) -> Finding? {
+    private func signIn(_ health: HostHealth, values: [String: String]) -> Finding? {
         switch health.assistant {
-        case .account(true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case .account(true): .ok(.signIn, about: host.name, evidence: "the assistant's account is signed in")
         case .account(false) where isPairtool(health):
             .problem(
                 .signIn,
                 about: host.name,
-                "its agent is not installed, or not signed in",
-                .repairAgent,
-                values
+                evidence: "its agent is not installed, or not signed in",
+                advice: .repairAgent,
+                values: values
             )
         case .account(false):
-            .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
-        case .account(nil): .skipped(.signIn, about: host.name, "the host does not say")
+            .problem(
+                .signIn,
+                about: host.name,
+                evidence: "the assistant's account is not signed in",
+                advice: .signIn,
+                values: values
+            )
+        case .account(nil): .skipped(.signIn, about: host.name, evidence: "the host does not say")
         case .program(false):
             .problem(
                 .signIn,
                 about: host.name,
-                "the assistant's program does not answer there",
-                .startAssistant,
-                values
+                evidence: "the assistant's program does not answer there",
+                advice: .startAssistant,
+                values: values
             )
         case .program, nil: nil
         }
     }
 
     /// - Returns: nil if hosts of the family keep no list of devices, and there is no sign of a problem.
-    private func pairing(_ health: HostHealth, _ values: [String: String]) -> Finding? {
+    private func pairing(_ health: HostHealth, values: [String: String]) -> Finding? {
         guard let standing = health.standing else { return nil }
         if let error = standing.failure {
             switch error.code {
-            case .revoked: return .problem(.pairing, about: host.name, "\(error)", .newCode, values)
+            case .revoked:
+                return .problem(.pairing, about: host.name, evidence: "\(error)", advice: .newCode, values: values)
             case .unsupportedVersion:
                 let advice = isPairtool(health) ? Advice.updateHost : .update
-                return .problem(.pairing, about: host.name, "\(error)", advice, values)
+                return .problem(.pairing, about: host.name, evidence: "\(error)", advice: advice, values: values)
             case .notPaired, .sessionExpired, .forbidden:
-                return .problem(.pairing, about: host.name, "\(error)", .pairAgain)
-            default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)
+                return .problem(.pairing, about: host.name, evidence: "\(error)", advice: .pairAgain)
+            default: return .problem(.pairing, about: host.name, evidence: "\(error)", advice: .runAgain)
             }
         }
         guard !usesToken else {
             let evidence = "the host no longer accepts this device's token"
-            return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
+            return standing.isConnected
+                ? nil : .problem(.pairing, about: host.name, evidence: evidence, advice: .newToken, values: values)
         }
         if standing.isConnected {
             let until = standing.expiresAt.map { " until \(CompanionTimestamp.string(from: $0))" } ?? ""
-            return .ok(.pairing, about: host.name, "this device is connected\(until)")
+            return .ok(.pairing, about: host.name, evidence: "this device is connected\(until)")
         }
         // With protocol v1, a host has one device at a time.
         if host.trust == .legacy, let other = standing.connectedDevice {
             let evidence = "this device was replaced by \(other.name) (\(other.id))"
-            return .problem(.pairing, about: host.name, evidence, .pairAgain)
+            return .problem(.pairing, about: host.name, evidence: evidence, advice: .pairAgain)
         }
-        return .problem(.pairing, about: host.name, "the host does not know this device", .pairAgain)
+        return .problem(.pairing, about: host.name, evidence: "the host does not know this device", advice: .pairAgain)
     }
 
     /// The limits of companion-v2, Signed commands: `issuedAt` may be 60 s ahead of the host's clock, and a command is
@@ -204,17 +231,21 @@ package struct HostCheck: DoctorCheck {
     /// Differences that are not reported: the `Date` header has whole seconds, and networks add delay.
     private static let quiet = Duration.seconds(-30) ... .seconds(30)
 
-    static func clock(_ host: PairedHost, _ offset: Duration?) -> Finding {
-        guard let offset else { return .skipped(.clock, about: host.name, "the host does not give its time") }
+    static func clock(_ host: PairedHost, offset: Duration?) -> Finding {
+        guard let offset else { return .skipped(.clock, about: host.name, evidence: "the host does not give its time") }
         let span = offset.span
         let evidence = "its clock is \(span) \(offset < .zero ? "behind" : "ahead of") this machine's"
         let limits = "(allowed: 60 s behind, 300 s ahead)"
         guard allowed.contains(offset) else {
-            return .problem(.clock, about: host.name, "\(evidence) \(limits)", .setClocks)
+            return .problem(.clock, about: host.name, evidence: "\(evidence) \(limits)", advice: .setClocks)
         }
         return quiet.contains(offset)
-            ? .ok(.clock, about: host.name, "the clocks agree to \(max(1, Int(offset.components.seconds.magnitude))) s")
-            : .warning(.clock, about: host.name, "\(evidence) \(limits)", .setClocks)
+            ? .ok(
+                .clock,
+                about: host.name,
+                evidence: "the clocks agree to \(max(1, Int(offset.components.seconds.magnitude))) s"
+            )
+            : .warning(.clock, about: host.name, evidence: "\(evidence) \(limits)", advice: .setClocks)
     }
 }
 
@@ -230,7 +261,7 @@ package struct NoHostCheck: DoctorCheck {
 
     package func findings() -> [Finding] {
         areUnreadable
-            ? [.skipped(.host, "the records of paired hosts cannot be read")]
-            : [.skipped(.host, "no host is paired", .pair)]
+            ? [.skipped(.host, evidence: "the records of paired hosts cannot be read")]
+            : [.skipped(.host, evidence: "no host is paired", advice: .pair)]
     }
 }

@@ -26,17 +26,31 @@ package struct InterfaceCheck: DoctorCheck {
                 let addresses = interface.addresses.map(\.description).joined(separator: ", ")
                 return "\(interface.name) (\(addresses.isEmpty ? "no address" : addresses))"
             }
-            findings.append(.ok(.interfaces, "multicast is possible on " + names.joined(separator: "; ")))
+            findings.append(.ok(.interfaces, evidence: "multicast is possible on " + names.joined(separator: "; ")))
         } else if mute.isEmpty {
-            findings.append(.problem(.interfaces, "no network interface is up and connected", .connect))
+            findings.append(
+                .problem(.interfaces, evidence: "no network interface is up and connected", advice: .connect)
+            )
         }
         for interface in mute {
             let evidence = "multicast is switched off"
             let values = ["IF": interface.name]
             findings.append(
                 candidates.isEmpty
-                    ? .problem(.interfaces, about: interface.name, evidence, .enableMulticast, values)
-                    : .warning(.interfaces, about: interface.name, evidence, .enableMulticast, values)
+                    ? .problem(
+                        .interfaces,
+                        about: interface.name,
+                        evidence: evidence,
+                        advice: .enableMulticast,
+                        values: values
+                    )
+                    : .warning(
+                        .interfaces,
+                        about: interface.name,
+                        evidence: evidence,
+                        advice: .enableMulticast,
+                        values: values
+                    )
             )
         }
         guard only == nil else { return findings }
@@ -46,10 +60,12 @@ package struct InterfaceCheck: DoctorCheck {
             let evidence =
                 "\(containers.joined(separator: ", ")): belongs to containers or virtual machines, and is searched too"
             let values = ["IF": candidates.first?.name ?? "IF"]
-            findings.append(.note(.interfaces, evidence, .chooseInterface, values))
+            findings.append(.note(.interfaces, evidence: evidence, advice: .chooseInterface, values: values))
         }
         for interface in active where interface.kind == .tunnel {
-            findings.append(.note(.interfaces, about: interface.name, "is a VPN or tunnel", .behindTunnel))
+            findings.append(
+                .note(.interfaces, about: interface.name, evidence: "is a VPN or tunnel", advice: .behindTunnel)
+            )
         }
         return findings
     }

@@ -18,7 +18,7 @@ package struct MulticastCheck: DoctorCheck {
 
     package func findings() async throws -> [Finding] {
         let interfaces = InterfaceCheck.usable(NetworkInterface.all(), only: only)
-        guard !interfaces.isEmpty else { return [.skipped(.multicast, "there is no interface to test")] }
+        guard !interfaces.isEmpty else { return [.skipped(.multicast, evidence: "there is no interface to test")] }
         let limit = limit
         let waitsForOthers = interfaces.contains { !$0.isLoopback }
         let tests = try await BlockingCall.run {
@@ -32,7 +32,9 @@ package struct MulticastCheck: DoctorCheck {
     static func finding(_ interface: NetworkInterface, tests: [MulticastTest]) -> Finding {
         let name = interface.name
         let tests = tests.filter { $0.outcome != .noAddress }
-        guard !tests.isEmpty else { return .problem(.multicast, about: name, "it has no address", .connect) }
+        guard !tests.isEmpty else {
+            return .problem(.multicast, about: name, evidence: "it has no address", advice: .connect)
+        }
         var broken: [String] = []
         for test in tests {
             let version = test.isIPv6 ? "IPv6" : "IPv4"
@@ -50,15 +52,20 @@ package struct MulticastCheck: DoctorCheck {
             let advice = tests.contains { $0.outcome == .portTaken } ? Advice.endPortOwner : .findFilter
             let values = ["PROGRAM": "the program that has it"]
             return versions.isEmpty
-                ? .problem(.multicast, about: name, evidence, advice, values)
-                : .warning(.multicast, about: name, evidence, advice, values)
+                ? .problem(.multicast, about: name, evidence: evidence, advice: advice, values: values)
+                : .warning(.multicast, about: name, evidence: evidence, advice: advice, values: values)
         }
         let others = tests.flatMap(\.others).sorted()
         guard others.isEmpty else {
             let names = others.prefix(3).map(\.description).joined(separator: ", ")
-            return .ok(.multicast, about: name, "\(heard); heard others: \(names)")
+            return .ok(.multicast, about: name, evidence: "\(heard); heard others: \(names)")
         }
-        guard !interface.isLoopback else { return .ok(.multicast, about: name, heard) }
-        return .warning(.multicast, about: name, "\(heard), but no other machine was heard", .passMulticast)
+        guard !interface.isLoopback else { return .ok(.multicast, about: name, evidence: heard) }
+        return .warning(
+            .multicast,
+            about: name,
+            evidence: "\(heard), but no other machine was heard",
+            advice: .passMulticast
+        )
     }
 }

@@ -14,12 +14,13 @@ package struct PictureCheck: DoctorCheck {
         guard !enforcement.isEmpty else {
             return .note(
                 .pictures,
-                "this kernel has neither Landlock nor seccomp: picture decoders run with all rights of this program",
-                .trustPictures
+                evidence:
+                    "this kernel has neither Landlock nor seccomp: picture decoders run with all rights of this program",
+                advice: .trustPictures
             )
         }
         let means = [(DecodingSandbox.Enforcement.landlock, "Landlock"), (.systemCallFilter, "seccomp")]
         let names = means.filter { enforcement.contains($0.0) }.map(\.1).joined(separator: ", ")
-        return .ok(.pictures, "decoders may not open files or sockets (\(names))")
+        return .ok(.pictures, evidence: "decoders may not open files or sockets (\(names))")
     }
 }

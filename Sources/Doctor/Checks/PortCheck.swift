@@ -22,18 +22,22 @@ package struct PortCheck: DoctorCheck {
             let program = owners.count == 1 ? owners[0].program : nil
             return .problem(
                 .port,
-                "UDP port \(port) cannot be shared with \(names.isEmpty ? "another user's program" : names)",
-                .endPortOwner,
-                ["PROGRAM": program ?? "the program"]
+                evidence: "UDP port \(port) cannot be shared with \(names.isEmpty ? "another user's program" : names)",
+                advice: .endPortOwner,
+                values: ["PROGRAM": program ?? "the program"]
             )
         }
-        guard !owners.isEmpty else { return .ok(.port, "UDP port \(port) is free") }
+        guard !owners.isEmpty else { return .ok(.port, evidence: "UDP port \(port) is free") }
         let programs = Set(owners.compactMap(\.program))
         // The kernel keeps only 15 bytes of a program's name.
         guard !programs.contains("systemd-resolve") || programs.count == 1 else {
-            return .warning(.port, "UDP port \(port) is shared by two mDNS responders: \(names)", .oneResponder)
+            return .warning(
+                .port,
+                evidence: "UDP port \(port) is shared by two mDNS responders: \(names)",
+                advice: .oneResponder
+            )
         }
-        return .ok(.port, "UDP port \(port) can be shared with \(names)")
+        return .ok(.port, evidence: "UDP port \(port) can be shared with \(names)")
     }
 
     private static func describe(_ owner: PortOwner) -> String {

@@ -30,9 +30,9 @@ package struct ProcessCheck: DoctorCheck {
             if fields.count > 3, fields[1].isSame(as: "/proc"), fields[2].isSame(as: "proc") { options = fields[3] }
         }
         guard let words = options?.parts(",") else {
-            return .skipped(.processes, "/proc is not mounted, or cannot be read")
+            return .skipped(.processes, evidence: "/proc is not mounted, or cannot be read")
         }
-        let seen = Finding.ok(.processes, "/proc shows a host which program asks")
+        let seen = Finding.ok(.processes, evidence: "/proc shows a host which program asks")
         let hiding = words.compactMap { $0.dropping(prefix: "hidepid=") }.last
         guard let hiding, !hiding.isSame(as: "0"), !hiding.isSame(as: "off"), user != 0 else { return seen }
         // Without the option, the group that sees all is root's.
@@ -40,8 +40,9 @@ package struct ProcessCheck: DoctorCheck {
         guard !groups.contains(group) else { return seen }
         return .note(
             .processes,
-            "/proc hides processes (hidepid=\(hiding)): a host on this machine refuses you, as it does its agents",
-            .showProcesses
+            evidence:
+                "/proc hides processes (hidepid=\(hiding)): a host on this machine refuses you, as it does its agents",
+            advice: .showProcesses
         )
     }
 

@@ -18,45 +18,45 @@ struct RecordCheck {
         let secrets = HostSecretStore(directory: directory)
         let sessions = SessionTokenStore(directory: directory)
         let providers = ProviderKeyStore(directory: directory)
-        return keys.compactMap { key in finding(key.path, .replaceFile) { try key.check() } }
+        return keys.compactMap { key in finding(key.path, advice: .replaceFile) { try key.check() } }
             + [
-                finding(hosts.path, .replaceFile) { _ = try hosts.load(isChecked: false) },
-                finding(secrets.path, .replaceFile) { try secrets.check() },
-                finding(sessions.path, .moveAway) { try sessions.check() },
-                finding(providers.path, .setKeys) { try providers.check() },
+                finding(hosts.path, advice: .replaceFile) { _ = try hosts.load(isChecked: false) },
+                finding(secrets.path, advice: .replaceFile) { try secrets.check() },
+                finding(sessions.path, advice: .moveAway) { try sessions.check() },
+                finding(providers.path, advice: .setKeys) { try providers.check() },
             ].compactMap(\.self) + belongings
     }
 
     /// The files that belong to single hosts.
     private var belongings: [Finding] {
-        var findings = HostFiles.damaged(in: directory + "/host").map { damaged($0, .replaceFile) }
+        var findings = HostFiles.damaged(in: directory + "/host").map { damaged($0, advice: .replaceFile) }
         let outboxes = FileCheck.entries(of: "\(directory)/outbox").filter { $0.ends(with: ".json") }
         for name in outboxes where !OutboxStore(path: "\(directory)/outbox/\(name)").isWhole {
-            findings.append(damaged("\(directory)/outbox/\(name)", .moveAway))
+            findings.append(damaged("\(directory)/outbox/\(name)", advice: .moveAway))
         }
         for family in families {
             for host in FileCheck.entries(of: "\(directory)/\(family.directory)") {
                 findings += family.damaged(directory, host).map {
-                    damaged($0.path, $0.canBePulledAgain ? .pullAgain : .moveAway)
+                    damaged($0.path, advice: $0.canBePulledAgain ? .pullAgain : .moveAway)
                 }
             }
         }
         return findings
     }
 
-    private func damaged(_ path: String, _ advice: Advice) -> Finding {
-        .problem(.files, about: path, "it is damaged", advice, ["FILE": path])
+    private func damaged(_ path: String, advice: Advice) -> Finding {
+        .problem(.files, about: path, evidence: "it is damaged", advice: advice, values: ["FILE": path])
     }
 
     /// - Returns: nil if the file is valid or does not exist.
-    private func finding(_ path: String, _ advice: Advice, _ load: () throws -> Void) -> Finding? {
+    private func finding(_ path: String, advice: Advice, _ load: () throws -> Void) -> Finding? {
         // Opening a pipe or a device could block.
         guard let status = FileStatus(path), status.kind == .file else { return nil }
         do {
             try load()
             return nil
         } catch {
-            return .problem(.files, about: path, "\(error)", advice, ["FILE": path])
+            return .problem(.files, about: path, evidence: "\(error)", advice: advice, values: ["FILE": path])
         }
     }
 }

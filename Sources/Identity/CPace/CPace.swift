@@ -58,10 +58,10 @@ package enum CPace {
     ///   `library` if libsodium fails.
     package static func multiply(
         _ scalar: borrowing SecretBytes,
-        _ point: borrowing SecretBytes
+        point: borrowing SecretBytes
     ) throws(PairingExchangeError) -> SecretBytes {
         guard scalar.count == scalarSize, point.count == shareSize else {
-            throw PairingExchangeError(.badShare, "a share has to have \(shareSize) bytes")
+            throw PairingExchangeError(.badShare, message: "a share has to have \(shareSize) bytes")
         }
         var product: SecretBytes
         do {
@@ -81,7 +81,7 @@ package enum CPace {
             }
         }
         guard result == 0 else {
-            throw PairingExchangeError(.badShare, "a share is the neutral element or no point of the group")
+            throw PairingExchangeError(.badShare, message: "a share is the neutral element or no point of the group")
         }
         return product
     }

@@ -43,7 +43,7 @@ package struct CPaceParty: ~Copyable, Sendable {
                 crypto_core_ristretto255_scalar_random($0.assumingMemoryBound(to: UInt8.self).baseAddress!)
             }
         }
-        share = try CPace.multiply(own, generator).withUnsafeBytes { Array($0) }
+        share = try CPace.multiply(own, point: generator).withUnsafeBytes { Array($0) }
         self.role = role
         self.sid = sid
         self.scalar = own
@@ -62,9 +62,11 @@ package struct CPaceParty: ~Copyable, Sendable {
         associatedData: (initiator: [UInt8], responder: [UInt8])
     ) throws(PairingExchangeError) -> SecretBytes {
         // A peer that sends our own share back does not know the secret; fail at once.
-        guard peerShare != share else { throw PairingExchangeError(.badShare, "a share was sent back to its sender") }
+        guard peerShare != share else {
+            throw PairingExchangeError(.badShare, message: "a share was sent back to its sender")
+        }
         do {
-            let product = try CPace.multiply(scalar, SecretBytes(copying: peerShare))
+            let product = try CPace.multiply(scalar, point: SecretBytes(copying: peerShare))
             let shares = role == .initiator ? (share, peerShare) : (peerShare, share)
             // H(lv_cat(DSI, sid, K) || lv_cat(Ya, ADa) || lv_cat(Yb, ADb))
             var hash = try SecretHash()
@@ -77,7 +79,7 @@ package struct CPaceParty: ~Copyable, Sendable {
         } catch let error as PairingExchangeError {
             throw error
         } catch {
-            throw PairingExchangeError(.library, "\(error)")
+            throw PairingExchangeError(.library, message: "\(error)")
         }
     }
 }

@@ -91,11 +91,11 @@ package struct PairingContext: Sendable, Hashable {
 
     func check() throws(PairingExchangeError) {
         guard clientNonce.count == 16, hostNonce.count == 16, spki.count == 32 else {
-            throw PairingExchangeError(.badContext, "a pairing needs nonces of 16 bytes and a pin of 32")
+            throw PairingExchangeError(.badContext, message: "a pairing needs nonces of 16 bytes and a pin of 32")
         }
         // Different lists of permissions must not give the same text.
         guard permissions.allSatisfy({ !$0.rawValue.isEmpty && !$0.rawValue.utf8.contains(UInt8(ascii: ",")) }) else {
-            throw PairingExchangeError(.badContext, "the name of a permission is empty or holds a comma")
+            throw PairingExchangeError(.badContext, message: "the name of a permission is empty or holds a comma")
         }
     }
 }

@@ -94,8 +94,8 @@ package final class PairingTags: Sendable {
             hash.update(key)
             let macKey = try hash.finish()
             let (ownData, peerData) = isInitiator ? (data.initiator, data.responder) : (data.responder, data.initiator)
-            own = try SecretHash.hmac(key: macKey, lvCat(ownShare, ownData)).withUnsafeBytes { Array($0) }
-            expected = try SecretHash.hmac(key: macKey, lvCat(peerShare, peerData))
+            own = try SecretHash.hmac(key: macKey, of: lvCat(ownShare, ownData)).withUnsafeBytes { Array($0) }
+            expected = try SecretHash.hmac(key: macKey, of: lvCat(peerShare, peerData))
         } catch {
             throw PairingExchangeError(error)
         }

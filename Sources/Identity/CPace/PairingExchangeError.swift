@@ -20,7 +20,7 @@ package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
     /// The line in ``file``.
     package let line: Int
 
-    package init(_ code: Code, _ message: String, file: String = #fileID, line: Int = #line) {
+    package init(_ code: Code, message: String, file: String = #fileID, line: Int = #line) {
         self.code = code
         self.message = message
         self.file = file
@@ -28,7 +28,7 @@ package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ error: KeyStoreError) {
-        self.init(.library, error.message, file: error.file, line: error.line)
+        self.init(.library, message: error.message, file: error.file, line: error.line)
     }
 
     package var description: String { message }

@@ -42,7 +42,7 @@ struct SecretHash: ~Copyable {
     }
 
     /// HMAC-SHA-512 (RFC 2104) of a message under a secret key: 64 bytes.
-    static func hmac(key: borrowing SecretBytes, _ message: [UInt8]) throws(KeyStoreError) -> SecretBytes {
+    static func hmac(key: borrowing SecretBytes, of message: [UInt8]) throws(KeyStoreError) -> SecretBytes {
         var state = try SecretBytes(count: crypto_auth_hmacsha512_statebytes())
         var tag = try SecretBytes(count: Int(crypto_auth_hmacsha512_BYTES))
         key.withUnsafeBytes { key in

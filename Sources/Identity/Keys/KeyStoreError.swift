@@ -26,7 +26,7 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
     /// The line in ``file``.
     package let line: Int
 
-    init(_ code: Code, _ message: String, remedy: String? = nil, file: String = #fileID, line: Int = #line) {
+    init(_ code: Code, message: String, remedy: String? = nil, file: String = #fileID, line: Int = #line) {
         self.code = code
         self.message = message
         self.remedy = remedy

@@ -11,7 +11,7 @@ package struct SecretBytes: ~Copyable {
     package init(count: Int) throws(KeyStoreError) {
         try Sodium.requireReady()
         guard let pointer = sodium_malloc(count) else {
-            throw KeyStoreError(.library, "no locked memory is left for a key (see `ulimit -l`)")
+            throw KeyStoreError(.library, message: "no locked memory is left for a key (see `ulimit -l`)")
         }
         self.count = count
         self.pointer = pointer

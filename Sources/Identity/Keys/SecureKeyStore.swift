@@ -31,7 +31,7 @@ package struct SecureKeyStore: Sendable {
         if let identity = try load() { return identity }
         try create()
         guard let identity = try load() else {
-            throw KeyStoreError(.io, "the key file \(path) was removed while it was being made")
+            throw KeyStoreError(.io, message: "the key file \(path) was removed while it was being made")
         }
         return identity
     }
@@ -64,7 +64,7 @@ package struct SecureKeyStore: Sendable {
         guard let signature else {
             throw KeyStoreError(
                 .missing,
-                "there is no key at \(path) yet",
+                message: "there is no key at \(path) yet",
                 remedy: "pair with a host first: pairtool pair"
             )
         }
@@ -83,7 +83,7 @@ package struct SecureKeyStore: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw KeyStoreError(.io, "the key file \(path) cannot be opened: \(PrivateFile.systemMessage())")
+            throw KeyStoreError(.io, message: "the key file \(path) cannot be opened: \(PrivateFile.systemMessage())")
         }
         defer { close(descriptor) }
         do {
@@ -99,13 +99,13 @@ package struct SecureKeyStore: Sendable {
             }
         }
         guard size >= 0 else {
-            throw KeyStoreError(.io, "the key file \(path) cannot be read: \(PrivateFile.systemMessage())")
+            throw KeyStoreError(.io, message: "the key file \(path) cannot be read: \(PrivateFile.systemMessage())")
         }
         var expanded = try SecretBytes(count: Int(crypto_sign_SECRETKEYBYTES))
         guard size == Self.fileSize, let publicKey = Self.verifiedPublicKey(in: secret, expanded: &expanded) else {
             throw KeyStoreError(
                 .damaged,
-                "the key file \(path) is damaged",
+                message: "the key file \(path) is damaged",
                 remedy: "restore it from a backup, or move it away and pair again: mv '\(path)' '\(path).damaged'"
             )
         }
@@ -115,19 +115,19 @@ package struct SecureKeyStore: Sendable {
     private func checkPermissions(of descriptor: Int32) throws(KeyStoreError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw KeyStoreError(.damaged, "\(path) is not a file", remedy: "move it away and try again")
+            throw KeyStoreError(.damaged, message: "\(path) is not a file", remedy: "move it away and try again")
         }
         guard status.st_uid == geteuid() else {
             throw KeyStoreError(
                 .permissions,
-                "the key file \(path) belongs to another user",
+                message: "the key file \(path) belongs to another user",
                 remedy: "check who put it there, then: chown $(id -u) '\(path)'"
             )
         }
         guard status.st_mode & 0o077 == 0 else {
             throw KeyStoreError(
                 .permissions,
-                "the key file \(path) can be read or changed by other users",
+                message: "the key file \(path) can be read or changed by other users",
                 remedy: "if nobody else has used it: chmod 600 '\(path)'; otherwise move it away and pair again"
             )
         }
@@ -167,13 +167,13 @@ package struct SecureKeyStore: Sendable {
                 return crypto_sign_seed_keypair(seed + Self.seedSize, secretKey, seed)
             }
         }
-        guard result == 0 else { throw KeyStoreError(.library, "libsodium could not make a key pair") }
+        guard result == 0 else { throw KeyStoreError(.library, message: "libsodium could not make a key pair") }
         do {
             try file.withUnsafeBytes { bytes in
                 Result { try PrivateFile.write(bytes, to: path, replacing: false) }
             }.get()
         } catch {
-            throw KeyStoreError(.io, "the key file \(path) cannot be written: \(error)")
+            throw KeyStoreError(.io, message: "the key file \(path) cannot be written: \(error)")
         }
     }
 }

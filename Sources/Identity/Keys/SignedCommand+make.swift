@@ -21,7 +21,10 @@ extension SignedCommand {
         lifetime: Duration = .seconds(60)
     ) throws -> SignedCommand {
         guard lifetime > .zero, lifetime <= maximumLifetime else {
-            throw SignedCommandError(.commandBadTime, "a command lives for more than 0 and at most 300 seconds")
+            throw SignedCommandError(
+                .commandBadTime,
+                message: "a command lives for more than 0 and at most 300 seconds"
+            )
         }
         let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) * 1e-18
         return try SignedCommand(

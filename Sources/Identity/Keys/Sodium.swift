@@ -6,7 +6,9 @@ enum Sodium {
     private static let isReady = sodium_init() >= 0
 
     static func requireReady() throws(KeyStoreError) {
-        guard isReady else { throw KeyStoreError(.library, "libsodium could not start: no source of random numbers") }
+        guard isReady else {
+            throw KeyStoreError(.library, message: "libsodium could not start: no source of random numbers")
+        }
     }
 }
 

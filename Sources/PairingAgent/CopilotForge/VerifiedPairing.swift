@@ -174,7 +174,7 @@ package struct VerifiedPairing: Sendable {
         let answer = try await Self.step { try await client.pairingShare(request) }
         do throws(PairingExchangeError) {
             guard let share = Base64.decode(answer.share) else {
-                throw PairingExchangeError(.badShare, "the host's share cannot be read")
+                throw PairingExchangeError(.badShare, message: "the host's share cannot be read")
             }
             return try initiator.receive(hostShare: share)
         } catch {

@@ -28,14 +28,20 @@ import Testing
                 "port 7879 is taken. It is the HTTPS port."
             ),
             (AdminError(.unusable, "Cannot listen on /run/x: no."), "cannot listen on /run/x: no"),
-            (ProviderError(.rateLimited, .openai, "Rate limit reached at OpenAI."), "rate limit reached at OpenAI"),
-            (ProviderError(.image, nil, "Gemini does not accept GIF pictures."), "Gemini does not accept GIF pictures"),
-            (DesktopError(.failed, "The clipboard is empty."), "the clipboard is empty"),
+            (
+                ProviderError(.rateLimited, provider: .openai, message: "Rate limit reached at OpenAI."),
+                "rate limit reached at OpenAI"
+            ),
+            (
+                ProviderError(.image, provider: nil, message: "Gemini does not accept GIF pictures."),
+                "Gemini does not accept GIF pictures"
+            ),
+            (DesktopError(.failed, message: "The clipboard is empty."), "the clipboard is empty"),
             (
                 DiscoveryError(.engineUnavailable, message: "Avahi's event loop has ended"),
                 "Avahi's event loop has ended"
             ),
-            (QRCodecError(.io, "Cannot open code.png: no."), "cannot open code.png: no"),
+            (QRCodecError(.io, message: "Cannot open code.png: no."), "cannot open code.png: no"),
             (HistoryError(.damaged, "There is no history."), "there is no history"),
             (PairingError(.unreachable, "No connection to 10.0.0.1:1."), "no connection to 10.0.0.1:1"),
             (AppError(.failed, "x", "The Mac: it is gone."), "The Mac: it is gone."),

@@ -172,7 +172,7 @@ import Testing
             let ended = await line(.questionEnded(question))
             #expect(ended == "The question 7b0e4a11 in chat c0ffee00 \(words)\n")
         }
-        let notice = ApprovalNotice(.continued, question)
+        let notice = ApprovalNotice(.continued, of: question)
         let continued = await line(.questionContinued(notice, chatID: question.chatId, turnID: "t"))
         #expect(continued == "The agent in chat c0ffee00 goes on after question 7b0e4a11.\n")
     }

@@ -40,7 +40,7 @@ package struct AgentChat: TurnRunning {
         let id = UUID()
         let agentID = UUID(uuidString: projectID)
         guard let agent = try store.loadAgents()?.items.first(where: { $0.id == agentID }) else {
-            throw ProviderError(.noAgent, nil, "There is no agent to start a chat with.")
+            throw ProviderError(.noAgent, provider: nil, message: "There is no agent to start a chat with.")
         }
         let conversation = LumiConversation(id: id, title: title, participantIds: [agent.id], createdAt: now())
         made.withLockedValue { $0[id] = conversation }
@@ -64,8 +64,8 @@ package struct AgentChat: TurnRunning {
         guard let provider = Provider(named: agent.configuration.provider) else {
             throw ProviderError(
                 .unknownProvider,
-                nil,
-                "pairtool does not know the agent's provider, “\(agent.configuration.provider)”."
+                provider: nil,
+                message: "pairtool does not know the agent's provider, “\(agent.configuration.provider)”."
             )
         }
         let endpoint = try settings.endpoint(for: provider)
@@ -126,17 +126,25 @@ package struct AgentChat: TurnRunning {
         let name = provider.displayName
         switch ending {
         case .blocked where answer.isEmpty:
-            return ProviderError(.blocked, provider, "\(name)'s content filter blocked the answer.")
+            return ProviderError(.blocked, provider: provider, message: "\(name)'s content filter blocked the answer.")
         case .blocked:
-            return ProviderError(.blocked, provider, "\(name)'s content filter blocked the rest of the answer.")
+            return ProviderError(
+                .blocked,
+                provider: provider,
+                message: "\(name)'s content filter blocked the rest of the answer."
+            )
         case .length where answer.isEmpty:
             return ProviderError(
                 .noAnswer,
-                provider,
-                "The model reached its limit of tokens before it answered. Nothing was kept."
+                provider: provider,
+                message: "The model reached its limit of tokens before it answered. Nothing was kept."
             )
         case .complete where answer.isEmpty:
-            return ProviderError(.noAnswer, provider, "The model ended its answer without a word. Nothing was kept.")
+            return ProviderError(
+                .noAnswer,
+                provider: provider,
+                message: "The model ended its answer without a word. Nothing was kept."
+            )
         case .complete, .length: return nil
         }
     }
@@ -152,7 +160,7 @@ package struct AgentChat: TurnRunning {
         }
         let agentID = LumiStore.agentID(path: path)
         guard let agent = agents.first(where: { $0.id == agentID }) else {
-            throw ProviderError(.noAgent, nil, "None of the agents of that chat is there any more.")
+            throw ProviderError(.noAgent, provider: nil, message: "None of the agents of that chat is there any more.")
         }
         let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
         return (known ?? new, agent)

@@ -61,7 +61,7 @@ package struct CompanionCommandRouter: Sendable {
             var context = context
             try await readCommand(of: request, &context)
             guard let body = context.json else {
-                throw SignedCommandError(.commandBadShape, "The body has to be application/json")
+                throw SignedCommandError(.commandBadShape, message: "The body has to be application/json")
             }
             let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload in
                 if payload.isForOwnerAlone { try await refuseAgents(payload.type, context) }

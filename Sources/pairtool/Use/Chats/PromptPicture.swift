@@ -12,7 +12,9 @@ enum PromptPicture {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }
         do {
-            guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
+            guard let bytes else {
+                throw ProviderError(.image, provider: nil, message: "The picture has more than \(limit) bytes.")
+            }
             return try PictureFile.image(bytes)
         } catch let error as ProviderError {
             var failure = AppError(describing: error)

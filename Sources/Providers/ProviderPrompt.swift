@@ -7,7 +7,7 @@ package struct ProviderPrompt: Sendable, Hashable {
         /// Whether the user said it; else the assistant.
         package var isFromUser: Bool
         package var text: String
-        package var images: [TurnImage]
+        var images: [TurnImage]
         /// The tools that the assistant called.
         package var calls: [ProviderToolCall]
         /// The call whose result the text is; nil for a message.

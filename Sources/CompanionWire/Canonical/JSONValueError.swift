@@ -25,7 +25,7 @@ package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The offset of the error in the bytes that were read, from 0; nil if the error is about a Swift value.
     package let offset: Int?
 
-    package init(_ code: Code, message: String, offset: Int? = nil) {
+    init(_ code: Code, message: String, offset: Int? = nil) {
         self.code = code
         self.message = message
         self.offset = offset

@@ -9,7 +9,7 @@ package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Send
     /// How many elements were left out.
     package var dropped: Int { droppedIndices.count }
 
-    package init(_ elements: [Element]) {
+    init(_ elements: [Element]) {
         self.elements = elements
         self.droppedIndices = []
     }

@@ -15,7 +15,7 @@ package struct AICLIPayload: Sendable, Hashable {
     /// Whether TLS is spoken there.
     package var isSecure: Bool
 
-    package init(endpoint: CompanionEndpoint, token: String, isSecure: Bool = false) {
+    init(endpoint: CompanionEndpoint, token: String, isSecure: Bool = false) {
         self.endpoint = endpoint
         self.token = token
         self.isSecure = isSecure

@@ -8,7 +8,7 @@ package struct SurrogateJoiner: Sendable {
 
     private var pendingHigh: UInt16?
 
-    package init() {}
+    init() {}
 
     /// Rewrites the lone surrogate escapes of a JSON text.
     ///

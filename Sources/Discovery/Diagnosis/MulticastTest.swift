@@ -25,7 +25,7 @@ package struct MulticastTest: Sendable, Hashable {
     /// The other machines that were heard, whatever the outcome.
     package var others: Set<IPAddress>
 
-    package init(interface: String, isIPv6: Bool, outcome: Outcome, others: Set<IPAddress> = []) {
+    init(interface: String, isIPv6: Bool, outcome: Outcome, others: Set<IPAddress> = []) {
         self.interface = interface
         self.isIPv6 = isIPv6
         self.outcome = outcome

@@ -22,7 +22,7 @@ package struct NetworkInterface: Sendable, Hashable {
     /// The addresses of the interface, in the system's order; link-local IPv6 ones with the interface as their zone.
     package var addresses: [IPAddress]
 
-    package init(name: String, index: UInt32, flags: UInt32, addresses: [IPAddress]) {
+    init(name: String, index: UInt32, flags: UInt32, addresses: [IPAddress]) {
         self.name = name
         self.index = index
         self.flags = flags
@@ -32,13 +32,13 @@ package struct NetworkInterface: Sendable, Hashable {
     /// Whether the interface is switched on (`IFF_UP`), with a carrier or without.
     package var isUp: Bool { flags & 0x1 != 0 }
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    package var isPointToPoint: Bool { flags & 0x10 != 0 }
+    var isPointToPoint: Bool { flags & 0x10 != 0 }
     /// Whether there is a carrier: a cable, or a Wi-Fi network.
     package var isRunning: Bool { flags & 0x40 != 0 }
     /// Whether the interface is marked for multicast (`IFF_MULTICAST`). `lo` is not, and yet passes it on over IPv4.
     package var allowsMulticast: Bool { flags & 0x1000 != 0 }
 
-    package func hasAddress(isIPv6: Bool) -> Bool {
+    func hasAddress(isIPv6: Bool) -> Bool {
         addresses.contains { $0.isIPv6 == isIPv6 }
     }
 

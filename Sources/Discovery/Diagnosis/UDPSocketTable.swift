@@ -9,7 +9,7 @@ package struct UDPSocketEntry: Sendable, Hashable {
     /// The number of the socket's inode, as in the links `socket:[INODE]` of `/proc/PID/fd`.
     package var inode: UInt64
 
-    package init(port: Int, user: UInt32, inode: UInt64) {
+    init(port: Int, user: UInt32, inode: UInt64) {
         self.port = port
         self.user = user
         self.inode = inode

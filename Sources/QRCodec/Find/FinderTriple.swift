@@ -155,7 +155,7 @@ package struct SymbolCandidate: Sendable, Hashable {
         size = triple.distance + 7
     }
 
-    package init(x: Double, y: Double, module: Double, size: Double) {
+    init(x: Double, y: Double, module: Double, size: Double) {
         (self.x, self.y, self.module, self.size) = (x, y, module, size)
     }
 }

@@ -9,7 +9,7 @@ package struct ScannedSymbol: Sendable, Hashable {
     /// The bytes as text, or `nil` where they are not UTF-8.
     package var text: String? { String(validating: bytes, as: UTF8.self) }
 
-    package init(bytes: [UInt8], corners: [Point] = []) {
+    init(bytes: [UInt8], corners: [Point] = []) {
         self.bytes = bytes
         self.corners = corners
     }

@@ -18,7 +18,7 @@ package struct FrameAgreement: Sendable {
     private var candidate: Set<[UInt8]> = []
     private var lost = 0
 
-    package init() {}
+    init() {}
 
     /// Takes the next frame.
     ///

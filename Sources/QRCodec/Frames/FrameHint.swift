@@ -21,7 +21,7 @@ package struct FrameView: Sendable {
     /// Whether it could be read.
     package var isRead: Bool
 
-    package init(
+    init(
         light: FrameLight,
         side: Int,
         symbol: SymbolCandidate? = nil,
@@ -48,7 +48,7 @@ package struct FrameHints: Sendable {
     private var shown: FrameHint?
     private var coming: (hint: FrameHint, frames: Int)?
 
-    package init() {}
+    init() {}
 
     /// Takes the next frame, and returns the hint to show from now on.
     package mutating func take(_ view: FrameView) -> FrameHint {

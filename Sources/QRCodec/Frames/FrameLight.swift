@@ -5,7 +5,7 @@ package struct FrameLight: Sendable, Hashable {
     /// The shade that 5 % of the pixels are lighter than.
     package var light: Int
 
-    package init(dark: Int, light: Int) {
+    init(dark: Int, light: Int) {
         (self.dark, self.light) = (dark, light)
     }
 

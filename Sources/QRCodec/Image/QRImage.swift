@@ -28,7 +28,7 @@ package struct Point: Sendable, Hashable {
     /// The row, from 0 at the top.
     package var y: Int
 
-    package init(x: Int, y: Int) {
+    init(x: Int, y: Int) {
         self.x = x
         self.y = y
     }

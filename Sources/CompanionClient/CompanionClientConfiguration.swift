@@ -90,7 +90,7 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
 
     package var timeouts: Timeouts
     package var limits: Limits
-    package var retries: Retries
+    var retries: Retries
     /// The one base URL that is asked, whatever the other answers. Default: nil, the one that answers.
     package var via: BaseURL?
 

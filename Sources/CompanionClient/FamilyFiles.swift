@@ -6,7 +6,7 @@ package struct FamilyFiles: Sendable {
         /// Whether the host has what the file held.
         package var canBePulledAgain: Bool
 
-        package init(_ path: String, canBePulledAgain: Bool = false) {
+        init(_ path: String, canBePulledAgain: Bool = false) {
             self.path = path
             self.canBePulledAgain = canBePulledAgain
         }
@@ -17,7 +17,7 @@ package struct FamilyFiles: Sendable {
     /// The damaged files of a host, by the data directory and the name of the host's directory.
     package let damaged: @Sendable (_ data: String, _ host: String) -> [Damage]
 
-    package init(directory: String, damaged: @escaping @Sendable (_ data: String, _ host: String) -> [Damage]) {
+    init(directory: String, damaged: @escaping @Sendable (_ data: String, _ host: String) -> [Damage]) {
         self.directory = directory
         self.damaged = damaged
     }

@@ -103,7 +103,7 @@ extension HostSecurity {
     package static func unproven(
         at endpoint: CompanionEndpoint,
         speaksTLS: Bool,
-        _ configuration: CompanionClientConfiguration
+        configuration: CompanionClientConfiguration
     ) async throws -> HostSecurity {
         guard speaksTLS else { return .plain }
         return .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))

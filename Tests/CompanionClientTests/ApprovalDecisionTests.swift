@@ -43,7 +43,7 @@ struct ApprovalDecisionTests {
             ApprovalResponse(approval: try call("read"), mayDecide: true, mayAlways: false)
         }
 
-        func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
+        func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws -> DecidedApproval {
             _ = try call("decide")
             return state.withLockedValue { state in
                 state.approval.state = answer == .allow(always: false) ? .approved : .rejected
@@ -56,14 +56,17 @@ struct ApprovalDecisionTests {
         }
     }
 
-    private static let lost = CompanionClientError(.unreachable, "No route")
+    private static let lost = CompanionClientError(.unreachable, message: "No route")
 
     @Test("What the command line says is answered also if the host cannot be reached for a while, and warned of once")
     func persists() async throws {
-        let host = ScriptedHost(failures: [Self.lost, Self.lost, CompanionClientError(.server, "Busy")])
+        let host = ScriptedHost(failures: [Self.lost, Self.lost, CompanionClientError(.server, message: "Busy")])
         let warnings = NIOLockedValueBox(0)
         let clock = ImmediateClock()
-        try await PersistentDecision(approvals: host, clock: clock).run("a", .reject(always: false, reason: nil)) { _ in
+        try await PersistentDecision(approvals: host, clock: clock).run(
+            id: "a",
+            answer: .reject(always: false, reason: nil)
+        ) { _ in
             warnings.withLockedValue { $0 += 1 }
         }
         #expect(host.state.withLockedValue { $0.approval.state } == Approval.State.rejected)
@@ -73,9 +76,12 @@ struct ApprovalDecisionTests {
 
     @Test("What another try does not mend is not tried again")
     func givesUp() async throws {
-        let host = ScriptedHost(failures: [CompanionClientError(.forbidden, "Not you")])
+        let host = ScriptedHost(failures: [CompanionClientError(.forbidden, message: "Not you")])
         let error = await #expect(throws: CompanionClientError.self) {
-            try await PersistentDecision(approvals: host, clock: ImmediateClock()).run("a", .allow(always: false)) {
+            try await PersistentDecision(approvals: host, clock: ImmediateClock()).run(
+                id: "a",
+                answer: .allow(always: false)
+            ) {
                 _ in
             }
         }

@@ -126,7 +126,9 @@ import Testing
         ) throws -> CompanionMessagesPageResponse {
             var start = number(cursor ?? "0")
             if start >= count, way == .clampsToLast { start = count - 1 }
-            if start > count, way == .refusesBehindEnd { throw CompanionClientError(.badRequest, "no such page") }
+            if start > count, way == .refusesBehindEnd {
+                throw CompanionClientError(.badRequest, message: "no such page")
+            }
             let end = min(start + limit, count)
             let messages = (start..<max(end, start)).map {
                 CompanionMessage(id: "m-\($0)", role: .user, text: "", createdAt: nil)

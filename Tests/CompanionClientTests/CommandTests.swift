@@ -88,7 +88,7 @@ import Testing
             return [count == 1 ? refused(401, .sessionExpired) : Self.done(#"{"turnId":"t1"}"#)]
         } _: { host in
             let turn = try await host.withClient(StubCredentials(token: "old")) {
-                try await $0.startTurn(chatID: "c1", .prompt("hi"))
+                try await $0.startTurn(chatID: "c1", request: .prompt("hi"))
             }
             #expect(turn == "t1")
             #expect(Set(commands(host).map(\.body)).count == 1)

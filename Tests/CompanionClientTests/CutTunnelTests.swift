@@ -103,7 +103,7 @@ import Testing
             configuration: .quick,
             clock: ImmediateClock()
         ) { client in
-            let turn = try await client.startTurn(chatID: "c1", .prompt("Hi"))
+            let turn = try await client.startTurn(chatID: "c1", request: .prompt("Hi"))
             var outputs: [TurnEvent] = []
             let followed = try FollowedTurn(client: client, chatID: "c1", turnID: turn, clock: ImmediateClock())
             for try await output in followed { outputs.append(output) }

@@ -54,7 +54,7 @@ import Testing
             }
         ) { mac, client async throws in
             let prompt = "  Please  fix\nthe login, then write a test for it, and tell me  "
-            for try await _ in client.continueChat(chatID: "made", .prompt(prompt)) {}
+            for try await _ in client.continueChat(chatID: "made", request: .prompt(prompt)) {}
             let projects = try await client.projects()
             #expect(projects.map(\.localPath) == ["/Users/ada/web", ""])
             #expect(projects.first?.id == String(Digest.sha1("/Users/ada/web").prefix(16)))

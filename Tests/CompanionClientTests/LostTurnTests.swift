@@ -87,7 +87,7 @@ import Testing
     @Test("The two minutes are those of the turn, not of the break")
     func age() {
         var turn = TurnRecovery(prompt: "p", configuration: .init(turnLimit: .seconds(135)))
-        _ = turn.handle(.failed(CompanionClientError(.streamInterrupted, "broke"), age: .seconds(100)))
+        _ = turn.handle(.failed(CompanionClientError(.streamInterrupted, message: "broke"), age: .seconds(100)))
         let own = [CompanionMessage(id: "1", role: .user, text: "p", createdAt: nil)]
         guard case .poll = turn.handle(.history(own, elapsed: .seconds(34))).next else {
             Issue.record("it is given up too early")

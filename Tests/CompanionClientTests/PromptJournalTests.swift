@@ -116,7 +116,11 @@ import Testing
                         credentials: Signer(),
                         configuration: .quick
                     ) {
-                        try await $0.startTurn(chatID: "c1", request, journal: PromptJournal(waiting, store))
+                        try await $0.startTurn(
+                            chatID: "c1",
+                            request: request,
+                            journal: PromptJournal(waiting, in: store)
+                        )
                     }
                 } catch let error as CompanionClientError {
                     attempt.error = error
@@ -193,7 +197,7 @@ import Testing
     func version1() async throws {
         let result = try await attempt(sent: Date().addingTimeInterval(-60)) { store, id in
             let waiting = try #require(try store.load().prompts.first)
-            let error = #expect(throws: CompanionClientError.self) { try PromptJournal(waiting, store).begin() }
+            let error = #expect(throws: CompanionClientError.self) { try PromptJournal(waiting, in: store).begin() }
             #expect(error?.code == .streamInterrupted && error?.delivery == .unknown)
         }
         #expect(result.prompts.map(\.state) == [.uncertain])

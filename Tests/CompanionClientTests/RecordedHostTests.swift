@@ -165,7 +165,7 @@ import Testing
                 _ = try await chats.lastMessages(chatID: "c-login", count: 20)
                 let read = mac.requests.count
                 let request = TurnRequest(prompt: "Hi", model: "m")
-                for try await _ in recorded.turn(chatID: "c-login", request) {}
+                for try await _ in recorded.turn(chatID: "c-login", request: request) {}
                 let pages = mac.requests.dropFirst(read).filter { $0.path.hasSuffix("/messages") }
                 #expect(pages.map(\.target) == ["/companion/chats/c-login/messages?cursor=950&limit=200"])
                 #expect(mac.prompts == 1)

@@ -13,7 +13,9 @@ import Testing
             var events: [TurnEvent] = []
             var caught: CompanionClientError?
             do {
-                for try await event in client.continueChat(chatID: "c-login", .prompt("Hi")) { events.append(event) }
+                for try await event in client.continueChat(chatID: "c-login", request: .prompt("Hi")) {
+                    events.append(event)
+                }
             } catch let error as CompanionClientError {
                 caught = error
             }
@@ -106,7 +108,7 @@ import Testing
         try await withPeers(.turn(FakeMacTurn(steps: steps))) { mac, client async throws in
             var seen = ""
             let error = try await clientError {
-                for try await event in client.continueChat(chatID: "c", .prompt("Hi")) {
+                for try await event in client.continueChat(chatID: "c", request: .prompt("Hi")) {
                     if case .text(let text) = event { seen += text }
                     mac.release("shown")
                 }
@@ -155,7 +157,7 @@ import Testing
             var request = ContinueChatRequest.prompt("Hi")
             request.model = nil
             var events: [TurnEvent] = []
-            for try await event in client.continueChat(chatID: "c-login", request) { events.append(event) }
+            for try await event in client.continueChat(chatID: "c-login", request: request) { events.append(event) }
             #expect(events == [.failed(TurnFailure("Model is required"))])
             #expect(mac.messages(of: "c-login").map(\.text) == ["Hi"])
         }
@@ -163,7 +165,7 @@ import Testing
 
     @Test func `the request carries prompt, path, model and the denial of tools`() async throws {
         try await withPeers { mac, client async throws in
-            for try await _ in client.continueChat(chatID: "c/1", .prompt("Hi")) {}
+            for try await _ in client.continueChat(chatID: "c/1", request: .prompt("Hi")) {}
             let request = try #require(mac.requests.first)
             #expect(request.path == "/companion/chats/c%2F1/continue")
             for part in [
@@ -189,7 +191,9 @@ import Testing
     ) async throws {
         try await withPeers(.with { $0.faults = [FakeMacFault(fault.kind)] }) { mac, client async throws in
             let error = try await clientError {
-                for try await event in client.continueChat(chatID: "c", .prompt("Hi")) { Issue.record("\(event)") }
+                for try await event in client.continueChat(chatID: "c", request: .prompt("Hi")) {
+                    Issue.record("\(event)")
+                }
             }
             #expect(error.code == fault.code, "\(error.debugDescription)")
             #expect(mac.prompts == 1)
@@ -198,7 +202,7 @@ import Testing
 
     @Test func `nothing is sent until the first event is asked for`() async throws {
         try await withPeers { mac, client async throws in
-            var iterator = client.continueChat(chatID: "c-login", .prompt("Hi")).makeAsyncIterator()
+            var iterator = client.continueChat(chatID: "c-login", request: .prompt("Hi")).makeAsyncIterator()
             _ = try await client.health()
             #expect(mac.prompts == 0)
             while try await iterator.next() != nil {}
@@ -210,7 +214,7 @@ import Testing
         let turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("on"), .store, .end], answer: "ab")
         try await withPeers(.turn(turn)) { mac, client async throws in
             let task = Task {
-                for try await _ in client.continueChat(chatID: "c-login", .prompt("Hi")) {}
+                for try await _ in client.continueChat(chatID: "c-login", request: .prompt("Hi")) {}
             }
             try await mac.reached("on")
             task.cancel()

@@ -4,8 +4,8 @@ import Testing
 @testable import CompanionClient
 
 @Suite struct TurnRecoveryTests {
-    private let broken = CompanionClientError(.streamInterrupted, "broke")
-    private let unsure = CompanionClientError(.unreachable, "broke early", delivery: .unknown)
+    private let broken = CompanionClientError(.streamInterrupted, message: "broke")
+    private let unsure = CompanionClientError(.unreachable, message: "broke early", delivery: .unknown)
 
     private func message(_ role: CompanionMessage.Role, _ text: String) -> CompanionMessage {
         CompanionMessage(id: text, role: role, text: text, createdAt: nil)
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `a prompt that was not sent fails at once`() {
         var turn = TurnRecovery(prompt: "p")
-        let error = CompanionClientError(.unreachable, "refused", delivery: .notSent)
+        let error = CompanionClientError(.unreachable, message: "refused", delivery: .notSent)
         #expect(failure(turn.handle(.failed(error)).next)?.code == .unreachable)
     }
 
@@ -147,9 +147,9 @@ import Testing
     @Test func `a host that signs in again is waited for, one that let go of us is not`() {
         var turn = TurnRecovery(prompt: "p")
         _ = turn.handle(.failed(broken))
-        let signedOut = CompanionClientError(.hostSignedOut, "later")
+        let signedOut = CompanionClientError(.hostSignedOut, message: "later")
         #expect(isPoll(turn.handle(.historyFailed(signedOut, elapsed: .zero)).next) != nil)
-        let gone = CompanionClientError(.notPaired, "gone")
+        let gone = CompanionClientError(.notPaired, message: "gone")
         #expect(failure(turn.handle(.historyFailed(gone, elapsed: .zero)).next)?.code == .notPaired)
     }
 
@@ -167,6 +167,6 @@ import Testing
     ])
     func `a refusal is final`(_ code: CompanionClientError.Code) {
         var turn = TurnRecovery(prompt: "p")
-        #expect(failure(turn.handle(.failed(CompanionClientError(code, "no"))).next)?.code == code)
+        #expect(failure(turn.handle(.failed(CompanionClientError(code, message: "no"))).next)?.code == code)
     }
 }

@@ -102,8 +102,8 @@ import Testing
     @Test(
         "After a fault in the middle the status decides",
         arguments: [
-            CompanionClientError(.badRequest, "fault", hostText: "storage failed"),
-            CompanionClientError(.unreachable, "fault"), CompanionClientError(.server, "fault"),
+            CompanionClientError(.badRequest, message: "fault", hostText: "storage failed"),
+            CompanionClientError(.unreachable, message: "fault"), CompanionClientError(.server, message: "fault"),
         ]
     )
     func fault(error: CompanionClientError) {
@@ -111,16 +111,17 @@ import Testing
         #expect(run(machine(), answers).failure == nil)
         answers.status = .success(connected(id: "ffffffffffffffff"))
         #expect(run(machine(), answers).failure == PairingError(error).code)
-        answers.status = .failure(CompanionClientError(.unreachable, "gone"))
+        answers.status = .failure(CompanionClientError(.unreachable, message: "gone"))
         #expect(run(machine(), answers).failure == PairingError(error).code)
     }
 
     @Test("A host of other versions, or one that refuses by a code, has certainly not paired")
     func certainRefusal() {
-        var refusal = CompanionClientError(.badRequest, "refused", hostText: "text")
+        var refusal = CompanionClientError(.badRequest, message: "refused", hostText: "text")
         refusal.hostCode = .pairingLocked
         for (error, code) in [
-            (refusal, PairingError.Code.locked), (CompanionClientError(.unsupportedVersion, "426"), .otherVersion),
+            (refusal, PairingError.Code.locked),
+            (CompanionClientError(.unsupportedVersion, message: "426"), .otherVersion),
         ] {
             let answers = Answers(completed: .failure(error), status: .success(connected()))
             #expect(run(machine(), answers).failure == code)

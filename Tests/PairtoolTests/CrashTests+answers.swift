@@ -60,7 +60,7 @@ extension CrashTests {
                         let project = try #require(try await client.projects().first)
                         let chat = try await client.createChat(projectID: project.id, title: "at \(moment)").id
                         let request = ContinueChatRequest(prompt: "go", projectPath: nil, model: nil, allowedTools: nil)
-                        let turn = try await client.startTurn(chatID: chat, request)
+                        let turn = try await client.startTurn(chatID: chat, request: request)
                         let text = try await received(client, chat, turn, kill: kill, after: moment)
                         return (chat, turn, text)
                     }
@@ -111,7 +111,7 @@ extension CrashTests {
                     let project = try #require(try await client.projects().first)
                     let chat = try await client.createChat(projectID: project.id, title: "run").id
                     let request = ContinueChatRequest(prompt: "go", projectPath: nil, model: nil, allowedTools: nil)
-                    let turn = try await client.startTurn(chatID: chat, request)
+                    let turn = try await client.startTurn(chatID: chat, request: request)
                     #expect(try await received(client, chat, turn, kill: kill, after: 2).contains("up"))
                 }
                 #expect(Set(try await users.out.split(separator: "\n")) == ["agent", "child"])
@@ -140,7 +140,7 @@ extension CrashTests {
                     let project = try #require(try await client.projects().first)
                     let chat = try await client.createChat(projectID: project.id, title: "run").id
                     let request = ContinueChatRequest(prompt: "go", projectPath: nil, model: nil, allowedTools: nil)
-                    let turn = try await client.startTurn(chatID: chat, request)
+                    let turn = try await client.startTurn(chatID: chat, request: request)
                     for try await output in try FollowedTurn(client: client, chatID: chat, turnID: turn) {
                         if case .text = output { break }
                     }

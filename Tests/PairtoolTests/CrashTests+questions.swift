@@ -25,7 +25,7 @@ extension CrashTests {
                     let project = try #require(try await client.projects().first)
                     let chat = try await client.createChat(projectID: project.id, title: "ask").id
                     let request = ContinueChatRequest(prompt: "ask", projectPath: nil, model: nil, allowedTools: [])
-                    _ = try await client.startTurn(chatID: chat, request)
+                    _ = try await client.startTurn(chatID: chat, request: request)
                 }
                 return try #require(try await events.first("question_asked")["questionId"]?.string)
             }

@@ -83,7 +83,7 @@ extension CrashTests {
             let chat = try await client.createChat(projectID: project.id, title: "c").id
             let request = ContinueChatRequest(prompt: "true", projectPath: nil, model: nil, allowedTools: nil)
             do {
-                let turn = try await client.startTurn(chatID: chat, request)
+                let turn = try await client.startTurn(chatID: chat, request: request)
                 for try await output in try FollowedTurn(client: client, chatID: chat, turnID: turn) {
                     if case .recovering = output { break }
                 }

@@ -268,7 +268,10 @@ import Testing
                 let project = try #require(try await client.projects().first)
                 let chat = try await client.createChat(projectID: project.id, title: "run \(run)")
                 let request = ContinueChatRequest(prompt: "wait", projectPath: nil, model: nil, allowedTools: nil)
-                return .chatCancel(chatID: chat.id, turnID: try await client.startTurn(chatID: chat.id, request))
+                return .chatCancel(
+                    chatID: chat.id,
+                    turnID: try await client.startTurn(chatID: chat.id, request: request)
+                )
             } check: { client, payload, response in
                 guard case .chatCancel(let chat, let turn) = payload else { throw CancellationError() }
                 // Whichever came first, the command or the crash.

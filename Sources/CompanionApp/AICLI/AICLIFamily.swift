@@ -103,7 +103,7 @@ struct AICLIFamily: Family {
         // These requests need no token and get none: anyone may have sent the advertisement.
         return try await AICLIClient.withClient(
             endpoint: endpoint,
-            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration),
+            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration: configuration),
             token: nil,
             deviceID: "",
             configuration: configuration

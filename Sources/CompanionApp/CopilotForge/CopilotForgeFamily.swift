@@ -103,7 +103,7 @@ extension CopilotForgeFamily {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         return try await CompanionAPIClient.withClient(
             endpoint: endpoint,
-            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration),
+            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration: configuration),
             configuration: configuration
         ) { HostHealth(try await $0.health(), at: endpoint) }
     }
@@ -147,7 +147,7 @@ extension CopilotForgeFamily {
                 switch event {
                 case .event, .resumed: try await take(.success(try await health(of: host, client)))
                 case .interrupted(let reason):
-                    try await take(.failure(CompanionClientError(.unreachable, reason, delivery: .unknown)))
+                    try await take(.failure(CompanionClientError(.unreachable, message: reason, delivery: .unknown)))
                 }
             }
         }

@@ -80,7 +80,7 @@ extension JarvisSession {
         let path = "\(environment.paths.runtime)/\(name)"
         let notice = "Another pairtool is deciding; waiting for it."
         return try await FileLock.with(path, onWait: { environment.interaction.say(notice) }) { _ in
-            try await client.decide(id, answer)
+            try await client.decide(id, with: answer)
         }
     }
 }

@@ -69,7 +69,7 @@ package struct HostFinder: Sendable {
             return .proved(endpoint)
         } catch {
             // Any other error is a cancellation: the result is not needed.
-            let failed = CompanionClientError(.unreachable, "\(endpoint) was given up.", underlying: error)
+            let failed = CompanionClientError(.unreachable, message: "\(endpoint) was given up.", underlying: error)
             return .failed(endpoint, error as? CompanionClientError ?? failed)
         }
     }

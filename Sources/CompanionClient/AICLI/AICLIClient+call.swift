@@ -29,15 +29,19 @@ extension AICLIClient {
     /// - Throws: ``CompanionClientError``, also for errors that the server reports.
     func call(
         _ type: String,
-        _ data: JSONValue,
+        data: JSONValue,
         patience: Duration = .seconds(30)
     ) async throws -> AICLIFrame? {
-        try await converse(AICLIRequest(type, id: "\(type)-1", data), patience: patience)
+        try await converse(AICLIRequest(type, id: "\(type)-1", data: data), patience: patience)
     }
 
     private func converse(_ request: AICLIRequest?, patience: Duration) async throws -> AICLIFrame? {
         guard let socket = try await AICLISocket(client: self, longestSilence: .seconds(60)) else {
-            throw CompanionClientError(.unreachable, "\(endpoint) did not open a WebSocket.", delivery: .notSent)
+            throw CompanionClientError(
+                .unreachable,
+                message: "\(endpoint) did not open a WebSocket.",
+                delivery: .notSent
+            )
         }
         let (events, sink) = AsyncStream<Event>.makeStream()
         let (requests, outgoing) = AsyncStream<[UInt8]>.makeStream()
@@ -56,20 +60,24 @@ extension AICLIClient {
                     throw error
                 }
             }
-            @Sendable func wait(_ time: Duration, _ then: Event) async {
+            @Sendable func wait(_ time: Duration, then: Event) async {
                 try? await ContinuousClock().sleep(for: time)
                 sink.yield(then)
             }
-            group.addTask { await wait(Self.greeting, .ungreeted) }
+            group.addTask { await wait(Self.greeting, then: .ungreeted) }
             var isSent = false
             for await event in events {
                 switch event {
                 case .closed(let closure):
                     if closure.isRefusal {
-                        throw CompanionClientError(.notPaired, "\(endpoint) rejected the token.")
+                        throw CompanionClientError(.notPaired, message: "\(endpoint) rejected the token.")
                     }
                     throw closure.error
-                        ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: .unknown)
+                        ?? CompanionClientError(
+                            .unreachable,
+                            message: "The host closed the connection.",
+                            delivery: .unknown
+                        )
                 // A stored frame may have the id of an earlier request.
                 case .frame(let frame) where isSent && !frame.isQueued && frame.requestID == request?.requestID:
                     if case .failure(let error) = AICLIEvent(frame) { throw error.clientError }
@@ -83,7 +91,7 @@ extension AICLIClient {
                 guard let request else { return nil }
                 isSent = true
                 outgoing.yield(request.json(now: Date()))
-                group.addTask { await wait(patience, .timeOver) }
+                group.addTask { await wait(patience, then: .timeOver) }
             }
             throw CancellationError()
         }

@@ -46,6 +46,6 @@ extension AICLIClient {
     }
 
     private func unexpected() -> CompanionClientError {
-        CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
+        CompanionClientError(.badAnswer, message: "\(endpoint) answered with JSON that was not expected.")
     }
 }

@@ -9,7 +9,7 @@ extension AICLIClient {
         in workingDirectory: String
     ) async throws -> AICLISessionTable.Verdict {
         let body: JSONValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
-        let answer = try await post("/api/sessions/continue", body)
+        let answer = try await post("/api/sessions/continue", body: body)
         switch answer.status {
         // The page of an unknown route, which says nothing about the session.
         case 404 where answer.value == .null: return try await isListed(id) ? .continued : .unknown
@@ -45,9 +45,9 @@ extension AICLIClient {
     ///   another session.
     func startSession(in workingDirectory: String) async throws -> StartedSession {
         let data = Self.sessionStart(in: workingDirectory)
-        let reply = try await call("streamStart", data)
+        let reply = try await call("streamStart", data: data)
         guard case .sessionStarted(let id, let isEarlyBuild)? = reply.map(AICLIEvent.init) else {
-            throw CompanionClientError(.badAnswer, "The host gave no session.", delivery: .unknown)
+            throw CompanionClientError(.badAnswer, message: "The host gave no session.", delivery: .unknown)
         }
         return StartedSession(id: id, isNew: isEarlyBuild || data["sessionId"]?.string == id)
     }
@@ -71,7 +71,7 @@ extension AICLIClient {
     package func endSession(_ id: String) async throws -> Bool {
         // Some builds do not reply, so check the list.
         let data: JSONValue = ["sessionId": .string(id), "clearChat": true, "reason": "user_requested"]
-        _ = try await call("streamClose", data, patience: .seconds(3))
+        _ = try await call("streamClose", data: data, patience: .seconds(3))
         guard try await isListed(id) else { return true }
         // The id becomes part of a path, so only the characters of normal ids are allowed.
         guard id.utf8.allSatisfy(Self.isPlain) else { return false }

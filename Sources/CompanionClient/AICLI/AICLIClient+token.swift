@@ -27,7 +27,7 @@ extension AICLIClient {
         // Asks about a session that does not exist: any answer other than a refusal means that the token was accepted.
         let answer = try await post(
             "/api/sessions/continue",
-            ["sessionId": .string(Self.newSessionID()), "workingDirectory": "/"]
+            body: ["sessionId": .string(Self.newSessionID()), "workingDirectory": "/"]
         )
         if [401, 403].contains(answer.status) { _ = try checked(answer) }
     }

@@ -38,7 +38,11 @@ package struct AICLIClient: Sendable {
     ) async throws -> Result {
         try endpoint.requireLocal()
         guard token.map(AICLIPayload.isToken) ?? true else {
-            throw CompanionClientError(.badRequest, "The token contains invalid characters.", delivery: .notSent)
+            throw CompanionClientError(
+                .badRequest,
+                message: "The token contains invalid characters.",
+                delivery: .notSent
+            )
         }
         var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
         if let certificate = security.certificate {
@@ -75,15 +79,15 @@ extension AICLIClient {
     }
 
     func get(_ target: String, isAnonymous: Bool = false) async throws -> JSONValue {
-        try await checked(ask(.GET, target, nil, isAnonymous: isAnonymous))
+        try await checked(ask(.GET, target: target, body: nil, isAnonymous: isAnonymous))
     }
 
-    func post(_ target: String, _ body: JSONValue) async throws -> Answer {
-        try await ask(.POST, target, body, isAnonymous: false)
+    func post(_ target: String, body: JSONValue) async throws -> Answer {
+        try await ask(.POST, target: target, body: body, isAnonymous: false)
     }
 
     func delete(_ target: String) async throws -> Answer {
-        try await ask(.DELETE, target, nil, isAnonymous: false)
+        try await ask(.DELETE, target: target, body: nil, isAnonymous: false)
     }
 
     /// Throws the error for a status other than 2xx.
@@ -100,17 +104,17 @@ extension AICLIClient {
             case 300..<400: (.redirected, "\(endpoint) answered with a redirect, which was not followed.")
             default: (.badRequest, "\(endpoint) refused the request with status \(answer.status).")
             }
-        throw CompanionClientError(code, message, hostText: text, httpStatus: answer.status)
+        throw CompanionClientError(code, message: message, hostText: text, httpStatus: answer.status)
     }
 
     private func ask(
         _ method: HTTPMethod,
-        _ target: String,
-        _ body: JSONValue?,
+        target: String,
+        body: JSONValue?,
         isAnonymous: Bool
     ) async throws -> Answer {
         try await exchangeOnce(within: configuration.timeouts.request) {
-            try await execute(method, target, body, isAnonymous: isAnonymous)
+            try await execute(method, target: target, body: body, isAnonymous: isAnonymous)
         } read: { response in
             let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
             let status = Int(response.status.code)
@@ -121,7 +125,7 @@ extension AICLIClient {
             }
             guard let value = JSONValue(lenient: Array(bytes.readableBytesView)) else {
                 guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
-                throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
+                throw CompanionClientError(.badAnswer, message: "\(endpoint) answered with something else than JSON.")
             }
             return Answer(status: status, value: value)
         } failure: {
@@ -132,15 +136,15 @@ extension AICLIClient {
     func stranger(_ status: Int? = nil) -> CompanionClientError {
         CompanionClientError(
             .notACompanion,
-            "What listens on \(endpoint) is not an AICLI server.",
+            message: "What listens on \(endpoint) is not an AICLI server.",
             httpStatus: status
         )
     }
 
     private func execute(
         _ method: HTTPMethod,
-        _ target: String,
-        _ body: JSONValue?,
+        target: String,
+        body: JSONValue?,
         isAnonymous: Bool
     ) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(

@@ -60,7 +60,7 @@ package struct AICLIRequest: Sendable, Hashable {
     package var requestID: String
     package var data: JSONValue
 
-    package init(_ type: String, id: String, _ data: JSONValue = .object([:])) {
+    init(_ type: String, id: String, data: JSONValue = .object([:])) {
         self.type = type
         self.requestID = id
         self.data = data

@@ -37,7 +37,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
     var refusal: CompanionClientError {
         var error = CompanionClientError(
             .unsupportedVersion,
-            limits ?? "This AICLI server cannot chat.",
+            message: limits ?? "This AICLI server cannot chat.",
             delivery: .notSent
         )
         error.advice = "use the server's phone app, or pair with an older server"

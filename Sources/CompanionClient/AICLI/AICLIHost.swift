@@ -31,7 +31,7 @@ package struct AICLIHost: Sendable {
     /// The same host, which stores its chats in the history; nil stores nothing.
     package func recorded(by recorder: HistoryRecorder?) -> AICLIHost {
         var host = self
-        host.runner.messages = AICLIMessages(store, recorder)
+        host.runner.messages = AICLIMessages(store, recorder: recorder)
         return host
     }
 }
@@ -93,7 +93,8 @@ extension AICLIHost: SessionBeginning {
         guard started.isNew else {
             throw CompanionClientError(
                 .hostError,
-                "The host returned the earlier session: this build of the server keeps one session per project."
+                message:
+                    "The host returned the earlier session: this build of the server keeps one session per project."
             )
         }
         try store.updateSessions { $0.started(started.id, in: workingDirectory, at: runner.now()) }
@@ -106,16 +107,16 @@ extension AICLIHost: TurnRunning {
 
     package func makeChat(projectID: String, title: String) async throws -> String {
         guard let chat = try await chats(projectID: projectID).first else {
-            throw CompanionClientError(.notFound, "The host does not have that project.", delivery: .notSent)
+            throw CompanionClientError(.notFound, message: "The host does not have that project.", delivery: .notSent)
         }
         return chat.id
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
+    package func turn(chatID: String, request: TurnRequest) -> TurnEvents {
         turn(request, waiting: nil)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+    package func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         turn(request, waiting: journal.id)
     }
 
@@ -124,7 +125,7 @@ extension AICLIHost: TurnRunning {
             guard let directory = request.projectPath, !directory.isEmpty else {
                 throw CompanionClientError(
                     .badRequest,
-                    "Name a project: AICLI servers work in a project's folder.",
+                    message: "Name a project: AICLI servers work in a project's folder.",
                     delivery: .notSent
                 )
             }

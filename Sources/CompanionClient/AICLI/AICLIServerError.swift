@@ -27,7 +27,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
     /// The server's text.
     package var message: String
 
-    package init(_ code: Code, _ message: String) {
+    package init(_ code: Code, message: String) {
         self.code = code
         self.message = message
     }
@@ -72,7 +72,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             case .setDirectory: (.badRequest, "The host cannot work in that directory.")
             default: (.hostError, "The host reports an error (\(code.rawValue.prefix(64))).")
             }
-        var error = CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        var error = CompanionClientError(kind, message: message, hostText: self.message.isEmpty ? nil : self.message)
         switch kind {
         case .busy: error.advice = "see which projects have one: pairtool aicli sessions"
         case .forbidden: error.advice = "allow it at the host"

@@ -63,7 +63,7 @@ struct AICLISocket: Sendable {
                     // The stream of requests has finished: nobody needs the connection any more.
                     return AICLIClosure()
                 }
-                group.addTask { try await Self.read(inbound, outbound, within: budget, take) }
+                group.addTask { try await Self.read(inbound, outbound: outbound, within: budget, take) }
                 defer { group.cancelAll() }
                 while let end = try await group.next() {
                     if let end { return end }
@@ -78,7 +78,7 @@ struct AICLISocket: Sendable {
 
     private static func read(
         _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
+        outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
         within budget: StreamBudget,
         _ take: (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
@@ -120,11 +120,11 @@ struct AICLISocket: Sendable {
     }
 
     private static var tooLarge: AICLIClosure {
-        AICLIClosure(error: CompanionClientError(.tooLarge, "The host sent an answer that is too large."))
+        AICLIClosure(error: CompanionClientError(.tooLarge, message: "The host sent an answer that is too large."))
     }
 
     private static var isGarbage: AICLIClosure {
-        AICLIClosure(error: CompanionClientError(.badAnswer, "The host sent an invalid message."))
+        AICLIClosure(error: CompanionClientError(.badAnswer, message: "The host sent an invalid message."))
     }
 }
 

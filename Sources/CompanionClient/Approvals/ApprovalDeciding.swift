@@ -40,7 +40,7 @@ package protocol ApprovalDeciding: Sendable {
     /// A request with all that it is about, and what this device may do; nil if the host has none with the id.
     func approval(id: String) async throws -> ApprovalResponse?
     /// Answers a request, once.
-    func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval
+    func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws -> DecidedApproval
     /// Returns the current state of a request that was waiting. Default: asks with ``approval(id:)``.
     ///
     /// - Returns: nil if the host has it no more.

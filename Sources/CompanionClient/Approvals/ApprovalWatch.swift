@@ -50,10 +50,10 @@ package struct ApprovalWatch: Sendable {
         _ take: (Event) async throws -> Void
     ) async throws -> Never {
         var pending = PendingApprovals()
-        try await look(&pending, take)
+        try await look(at: &pending, take)
         let continued = NIOLockedValueBox<Set<ByteText>>([])
         let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        async let _: Void = awaitNews(signal, continued)
+        async let _: Void = awaitNews(signal, continued: continued)
         var news = signals.makeAsyncIterator()
         var failures = 0
         var looks = 0
@@ -68,7 +68,7 @@ package struct ApprovalWatch: Sendable {
                 }
                 // Taken before the look, which finds their decisions then.
                 let ids = continued.withLockedValue { $0 }
-                try await look(&pending, take)
+                try await look(at: &pending, take)
                 continued.withLockedValue { $0.subtract(ids) }
                 for approval in pending.takeContinued(ids) { try await take(.continued(approval)) }
                 if failures > 0 { try await take(.resumed(approvals.place)) }
@@ -83,7 +83,7 @@ package struct ApprovalWatch: Sendable {
     /// Passes on what the host tells. Where that ends, looks at intervals show why.
     private func awaitNews(
         _ signal: AsyncStream<Void>.Continuation,
-        _ continued: NIOLockedValueBox<Set<ByteText>>
+        continued: NIOLockedValueBox<Set<ByteText>>
     ) async {
         defer { signal.finish() }
         try? await approvals.awaitNews { news in
@@ -103,7 +103,7 @@ package struct ApprovalWatch: Sendable {
 
     private func look(
         isolation: isolated (any Actor)? = #isolation,
-        _ pending: inout PendingApprovals,
+        at pending: inout PendingApprovals,
         _ take: (Event) async throws -> Void
     ) async throws {
         let (new, missing) = pending.take(try await approvals.approvals(all: false).approvals)

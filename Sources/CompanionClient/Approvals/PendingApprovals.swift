@@ -9,7 +9,7 @@ package struct PendingApprovals: Sendable {
     private var waiting: [ByteText: Approval] = [:]
     private var decided: [Approval] = []
 
-    package init() {}
+    init() {}
 
     /// Takes a list.
     ///

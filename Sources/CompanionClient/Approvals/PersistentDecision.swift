@@ -29,8 +29,8 @@ package struct PersistentDecision: Sendable {
     /// - Throws: ``CompanionClientError`` that another try does not mend; `CancellationError`.
     package func run(
         isolation: isolated (any Actor)? = #isolation,
-        _ id: String,
-        _ answer: ApprovalAnswer,
+        id: String,
+        answer: ApprovalAnswer,
         failed: (CompanionClientError) -> Void
     ) async throws {
         var wait = firstWait
@@ -38,7 +38,7 @@ package struct PersistentDecision: Sendable {
         while true {
             do {
                 guard let approval = try await approvals.approval(id: id)?.approval, approval.isPending else { return }
-                _ = try await approvals.decide(approval, answer)
+                _ = try await approvals.decide(approval, with: answer)
                 return
             } catch let error as CompanionClientError where Self.passes(error) {
                 if !hasFailed { failed(error) }

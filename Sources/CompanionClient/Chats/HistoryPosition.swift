@@ -7,7 +7,7 @@ package struct HistoryPosition: Sendable, Hashable {
     /// The ids of the last page's messages: at most 200.
     package var identifiers: [String]
 
-    package init(cursor: String?, identifiers: [String]) {
+    init(cursor: String?, identifiers: [String]) {
         self.cursor = cursor
         self.identifiers = identifiers
     }

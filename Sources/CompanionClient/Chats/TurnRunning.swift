@@ -64,10 +64,10 @@ package protocol TurnRunning: Sendable {
     /// Sends a prompt once, when the first event is read.
     ///
     /// The events end with ``TurnEvent/finished(_:)``, or the sequence throws ``CompanionClientError``.
-    func turn(chatID: String, _ request: TurnRequest) -> TurnEvents
+    func turn(chatID: String, request: TurnRequest) -> TurnEvents
     /// Sends a prompt that waited in the outbox, once over all attempts. Where it becomes known that the host has it
     /// from an earlier attempt, the events say so and end. Default: it is marked before the turn begins.
-    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents
+    func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents
 }
 
 extension TurnRunning {
@@ -82,10 +82,10 @@ extension TurnRunning {
         say: @Sendable (String) -> Void
     ) async throws -> Bool { true }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+    package func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         TurnEvents { emit in
             try journal.begin()
-            for try await output in turn(chatID: chatID, request) { emit(output) }
+            for try await output in turn(chatID: chatID, request: request) { emit(output) }
         }
     }
 }

@@ -18,7 +18,7 @@ package struct CommandedApprovals: ApprovalDeciding {
         } catch let error as CompanionClientError where error.code == .notFound {
             throw CompanionClientError(
                 .unsupportedVersion,
-                "\(client.endpoint) is too old: its agent's questions are answered at the host.",
+                message: "\(client.endpoint) is too old: its agent's questions are answered at the host.",
                 underlying: error
             )
         }
@@ -27,7 +27,7 @@ package struct CommandedApprovals: ApprovalDeciding {
 
     package func approval(id: String) async throws -> ApprovalResponse? {
         do {
-            let target = "/companion/approvals/\(try client.segment(id, "question"))"
+            let target = "/companion/approvals/\(try client.segment(id, of: "question"))"
             let limits = client.configuration.limits
             return try await client.json(
                 .get(target),
@@ -39,13 +39,13 @@ package struct CommandedApprovals: ApprovalDeciding {
         }
     }
 
-    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
+    package func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws -> DecidedApproval {
         let option: ApprovalOption?
         do {
             // Without an option that rejects once, the host knows how to reject.
             option = try answer.option(of: approval.options ?? [], mayAlways: false)
         } catch {
-            throw CompanionClientError(.badRequest, "\(error).", delivery: .notSent)
+            throw CompanionClientError(.badRequest, message: "\(error).", delivery: .notSent)
         }
         return DecidedApproval(try await client.decide(approvalID: approval.id, optionID: option?.id))
     }

@@ -10,14 +10,14 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
             as: CompanionProjectsResponse.self,
             upTo: max(limits.message, limits.body)
         ).projects
-        return leftOut.elements(of: list, .projects)
+        return leftOut.elements(of: list, as: .projects)
     }
 
     /// `GET /companion/projects/:id/chats`.
     package func chats(projectID: String) async throws -> [CompanionChat] {
-        let target = "/companion/projects/\(try segment(projectID, "project"))/chats"
+        let target = "/companion/projects/\(try segment(projectID, of: "project"))/chats"
         let list = try await json(.get(target), as: CompanionChatsResponse.self).chats
-        return leftOut.elements(of: list, .chats, of: projectID)
+        return leftOut.elements(of: list, as: .chats, of: projectID)
     }
 
     /// `GET /companion/chats/:id/messages`.
@@ -33,7 +33,7 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
         // Cursors are offsets. If this one is not, it identifies the page itself.
         let start = cursor.flatMap(Int.init)
         let owner = start == nil ? "\(chatID) \(cursor ?? "")" : "\(chatID) "
-        _ = leftOut.elements(of: page.messages, .messages, from: start ?? 0, of: owner)
+        _ = leftOut.elements(of: page.messages, as: .messages, from: start ?? 0, of: owner)
         return page
     }
 
@@ -43,7 +43,7 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
         guard session != nil else { return nil }
         let page = try await page(of: chatID, from: "last=\(count)", limit: limit)
         guard let start = page.firstCursor else { return nil }
-        _ = leftOut.elements(of: page.messages, .messages, from: Int(start) ?? 0, of: "\(chatID) ")
+        _ = leftOut.elements(of: page.messages, as: .messages, from: Int(start) ?? 0, of: "\(chatID) ")
         return page
     }
 
@@ -53,7 +53,7 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
         limit: Int
     ) async throws -> CompanionMessagesPageResponse {
         let limit = min(max(limit, 1), 200)
-        let target = "/companion/chats/\(try segment(chatID, "chat"))/messages?\(start)&limit=\(limit)"
+        let target = "/companion/chats/\(try segment(chatID, of: "chat"))/messages?\(start)&limit=\(limit)"
         let limits = configuration.limits
         let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
         return try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
@@ -63,7 +63,7 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
     ///
     /// The request is sent once, when the first event is read; the sequence supports one reader. It ends after `[DONE]`
     /// or an error frame, and throws ``CompanionClientError/Code/streamInterrupted`` if the answer ends without either.
-    package func continueChat(chatID: String, _ request: ContinueChatRequest) -> ContinueChatStream {
+    package func continueChat(chatID: String, request: ContinueChatRequest) -> ContinueChatStream {
         ContinueChatStream(client: self, chatID: chatID, request: request)
     }
 }

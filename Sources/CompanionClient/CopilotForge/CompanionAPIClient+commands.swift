@@ -17,7 +17,7 @@ extension CompanionAPIClient {
         guard let session else {
             throw CompanionClientError(
                 .unsupportedVersion,
-                "\(endpoint) was paired by protocol 1, which has no such command.",
+                message: "\(endpoint) was paired by protocol 1, which has no such command.",
                 delivery: .notSent
             )
         }
@@ -48,7 +48,7 @@ extension CompanionAPIClient {
                     // may have been executed at an earlier one.
                     hasSetClock = true
                     if let journal, mayHaveArrived, error.hostCode == .commandExpired {
-                        try await requireUnexecuted(payload, journal)
+                        try await requireUnexecuted(payload, in: journal)
                     }
                     body = try sign()
                     continue
@@ -67,13 +67,14 @@ extension CompanionAPIClient {
     ///
     /// - Throws: ``CompanionClientError`` with the code `busy` if the command may still be executed, `streamInterrupted`
     ///   if that cannot be found out, and ``AlreadyExecuted``.
-    private func requireUnexecuted(_ payload: CommandPayload, _ journal: PromptJournal) async throws {
+    private func requireUnexecuted(_ payload: CommandPayload, in journal: PromptJournal) async throws {
         guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _) = payload else { return }
         // The host may have taken it in the last moment, and may not have stored the prompt yet.
         guard hostTime > sent.expiresAt.addingTimeInterval(30) else {
             throw CompanionClientError(
                 .busy,
-                "It is not known yet whether the host got this prompt in an earlier attempt. Try again in a minute.",
+                message:
+                    "It is not known yet whether the host got this prompt in an earlier attempt. Try again in a minute.",
                 delivery: .notSent
             )
         }
@@ -89,7 +90,7 @@ extension CompanionAPIClient {
             try journal.doubt()
             throw CompanionClientError(
                 .streamInterrupted,
-                "The chat has changed since, so pairtool cannot tell whether the host got the prompt.",
+                message: "The chat has changed since, so pairtool cannot tell whether the host got the prompt.",
                 delivery: .unknown
             )
         }
@@ -103,7 +104,7 @@ extension CompanionAPIClient {
     /// Sends a prompt to a chat. The turn runs whether or not anyone follows it.
     ///
     /// - Returns: The id of the turn.
-    package func startTurn(chatID: String, _ request: ContinueChatRequest) async throws -> String {
+    package func startTurn(chatID: String, request: ContinueChatRequest) async throws -> String {
         try await result(of: .send(request, chatID: chatID), as: StartedTurn.self).turnId
     }
 
@@ -112,7 +113,7 @@ extension CompanionAPIClient {
     /// - Returns: The id of the turn; nil if it is known only that the host has the prompt from an earlier attempt.
     func startTurn(
         chatID: String,
-        _ request: ContinueChatRequest,
+        request: ContinueChatRequest,
         journal: PromptJournal
     ) async throws -> String? {
         do {
@@ -144,7 +145,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                "\(endpoint) gave a result that was not expected.",
+                message: "\(endpoint) gave a result that was not expected.",
                 underlying: error
             )
         }

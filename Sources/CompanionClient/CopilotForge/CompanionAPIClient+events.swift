@@ -28,7 +28,7 @@ extension CompanionAPIClient {
             else {
                 throw CompanionClientError(
                     .badAnswer,
-                    "\(endpoint) did not answer with a stream.",
+                    message: "\(endpoint) did not answer with a stream.",
                     httpStatus: Int(response.status.code)
                 )
             }

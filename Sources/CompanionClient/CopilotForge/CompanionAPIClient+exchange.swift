@@ -27,7 +27,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                "\(endpoint) answered with JSON that was not expected.",
+                message: "\(endpoint) answered with JSON that was not expected.",
                 underlying: error
             )
         }
@@ -102,7 +102,7 @@ extension CompanionAPIClient {
             guard shown == pinned else {
                 return CompanionClientError(
                     .pinMismatch,
-                    "\(endpoint) shows a new certificate over the key that was paired; nothing was sent.",
+                    message: "\(endpoint) shows a new certificate over the key that was paired; nothing was sent.",
                     delivery: .notSent,
                     underlying: error
                 )
@@ -176,7 +176,7 @@ extension CompanionAPIClient {
     func stranger(_ response: HTTPClientResponse) -> CompanionClientError {
         CompanionClientError(
             .notACompanion,
-            "What listens on \(endpoint) answers with web pages: it is not a companion host.",
+            message: "What listens on \(endpoint) answers with web pages: it is not a companion host.",
             httpStatus: Int(response.status.code),
             serverDate: response.serverDate
         )

@@ -26,7 +26,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
         guard health.isCompanion else {
             throw CompanionClientError(
                 .notACompanion,
-                "What listens on \(endpoint) is another service.",
+                message: "What listens on \(endpoint) is another service.",
                 hostText: health.service
             )
         }
@@ -40,18 +40,18 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
 
     /// `POST /companion/disconnect`.
     package func disconnect() async throws -> CompanionStatusResponse {
-        try await json(.post("/companion/disconnect", EmptyBody()), as: CompanionStatusResponse.self)
+        try await json(.post("/companion/disconnect", body: EmptyBody()), as: CompanionStatusResponse.self)
     }
 
     /// `GET /companion/devices`.
     package func devices() async throws -> [CompanionDevice] {
         let list = try await json(.get("/companion/devices"), as: DevicesListResponse.self).devices
-        return leftOut.elements(of: list, .devices)
+        return leftOut.elements(of: list, as: .devices)
     }
 
     /// `DELETE /companion/devices/:id`.
     package func revokeDevice(id: String) async throws -> CompanionStatusResponse {
-        let segment = try segment(id, "device")
+        let segment = try segment(id, of: "device")
         return try await json(.delete("/companion/devices/\(segment)"), as: CompanionStatusResponse.self)
     }
 
@@ -67,7 +67,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
     package func models() async throws -> [CompanionModel] {
         do {
             let list = try await json(.get("/models"), as: CompanionModelsResponse.self).models
-            return leftOut.elements(of: list, .models)
+            return leftOut.elements(of: list, as: .models)
         } catch let error as CompanionClientError where error.httpStatus == 500 {
             guard let auth = try? await authStatus(), !auth.authenticated else { throw error }
             var error = error
@@ -80,9 +80,9 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
     /// An id as one segment of a path.
     ///
     /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id, which would change the path's meaning.
-    func segment(_ id: String, _ what: String) throws -> String {
+    func segment(_ id: String, of what: String) throws -> String {
         guard !id.isEmpty else {
-            throw CompanionClientError(.badRequest, "The id of the \(what) is empty.", delivery: .notSent)
+            throw CompanionClientError(.badRequest, message: "The id of the \(what) is empty.", delivery: .notSent)
         }
         return percentEncoded(id)
     }

@@ -6,7 +6,10 @@ extension CompanionAPIClient {
     /// - Parameter ttl: How long the challenge is valid. Hosts clamp it to 60…900 s; nil means 300 s.
     package func startPairing(ttl: Duration? = nil) async throws -> PairingStartResponse {
         let seconds = ttl.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }
-        let request = try CompanionRequest.post("/companion/pairing/start", PairingStartRequest(ttlSeconds: seconds))
+        let request = try CompanionRequest.post(
+            "/companion/pairing/start",
+            body: PairingStartRequest(ttlSeconds: seconds)
+        )
         return try await json(request, as: PairingStartResponse.self)
     }
 
@@ -16,26 +19,26 @@ extension CompanionAPIClient {
     /// - Returns: The host's status. Compare `connectedDevice.id` with this device's id: `connected` alone proves
     ///   nothing.
     package func completePairing(_ request: PairingCompleteRequest) async throws -> CompanionStatusResponse {
-        try await json(.post("/companion/pairing/complete", request), as: CompanionStatusResponse.self)
+        try await json(.post("/companion/pairing/complete", body: request), as: CompanionStatusResponse.self)
     }
 
     /// `POST /companion/pairing/hello`.
     package func pairingHello(_ request: PairingHelloRequest) async throws -> PairingHelloResponse {
-        try await pairing("hello", request)
+        try await pairing("hello", body: request)
     }
 
     /// `POST /companion/pairing/share`.
     package func pairingShare(_ request: PairingShareRequest) async throws -> PairingShareResponse {
-        try await pairing("share", request)
+        try await pairing("share", body: request)
     }
 
     /// `POST /companion/pairing/confirm`. Do not use the answer before its tag is verified.
     package func pairingConfirm(_ request: PairingConfirmRequest) async throws -> PairingConfirmResponse {
-        try await pairing("confirm", request)
+        try await pairing("confirm", body: request)
     }
 
-    private func pairing<Answer: Decodable & Sendable>(_ step: String, _ body: some Encodable) async throws -> Answer {
-        var request = try CompanionRequest.post("/companion/pairing/\(step)", body)
+    private func pairing<Answer: Decodable & Sendable>(_ step: String, body: some Encodable) async throws -> Answer {
+        var request = try CompanionRequest.post("/companion/pairing/\(step)", body: body)
         request.isAnonymous = true
         return try await json(request, as: Answer.self)
     }

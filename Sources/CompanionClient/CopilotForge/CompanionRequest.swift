@@ -24,7 +24,7 @@ struct CompanionRequest: Sendable {
         CompanionRequest(method: .DELETE, target: target)
     }
 
-    static func post(_ target: String, _ body: some Encodable) throws -> CompanionRequest {
+    static func post(_ target: String, body: some Encodable) throws -> CompanionRequest {
         let json = try CompanionJSON.encoder().encode(body)
         return CompanionRequest(method: .POST, target: target, body: ByteBuffer(data: json))
     }

@@ -12,7 +12,7 @@ package struct HostChanges: ChangeReporting {
     package func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse {
         var query = wantsDifference ? [] : ["stat=1"]
         if let file { query.append("file=\(percentEncoded(file))") }
-        let target = "/companion/chats/\(try client.segment(chatID, "chat"))/changes"
+        let target = "/companion/chats/\(try client.segment(chatID, of: "chat"))/changes"
         let limits = client.configuration.limits
         return try await client.json(
             .get(target + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))),
@@ -28,7 +28,7 @@ package struct HostChanges: ChangeReporting {
 
     /// `GET /companion/sessions/:id`.
     package func worktree(ofChat id: String) async throws -> Worktree {
-        let target = "/companion/sessions/\(try client.segment(id, "chat"))"
+        let target = "/companion/sessions/\(try client.segment(id, of: "chat"))"
         return try await client.json(.get(target), as: WorktreeResponse.self).session
     }
 

@@ -26,7 +26,8 @@ package struct LeftOutItems: Sendable {
     /// - Parameters:
     ///   - start: The index of the list's first element if it is part of a longer list. Default: 0.
     ///   - owner: What the list belongs to, such as a project's id. Default: the host.
-    func elements<Item>(of list: LossyArray<Item>, _ kind: Kind, from start: Int = 0, of owner: String = "") -> [Item] {
+    func elements<Item>(of list: LossyArray<Item>, as kind: Kind, from start: Int = 0, of owner: String = "") -> [Item]
+    {
         guard list.dropped > 0 else { return list.elements }
         places.withLockedValue { places in
             for index in list.droppedIndices where places[kind, default: []].count < Self.most {

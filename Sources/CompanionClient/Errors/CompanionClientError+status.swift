@@ -20,7 +20,7 @@ extension CompanionClientError {
             ?? meaning(of: status, hostText: answer?.error, isHTML: isHTML, endpoint: endpoint)
         var error = CompanionClientError(
             code,
-            message,
+            message: message,
             // The host would say the same once more.
             hostText: answer?.code == .deviceExpired || answer?.error == CompanionErrorResponse.Text.httpsOnly
                 ? nil : answer?.error,

@@ -21,11 +21,11 @@ extension CompanionClientError {
     ) -> any Error {
         if error is CancellationError || error as? HTTPClientError == .cancelled { return CancellationError() }
         if let known = error as? CompanionClientError { return known }
-        func make(_ code: Code, _ message: String, _ delivery: Delivery) -> CompanionClientError {
-            CompanionClientError(code, message, delivery: answered ? .answered : delivery, underlying: error)
+        func make(_ code: Code, message: String, delivery: Delivery) -> CompanionClientError {
+            CompanionClientError(code, message: message, delivery: answered ? .answered : delivery, underlying: error)
         }
-        func cut(_ message: String, _ delivery: Delivery) -> CompanionClientError {
-            var error = make(.unreachable, message, delivery)
+        func cut(_ message: String, delivery: Delivery) -> CompanionClientError {
+            var error = make(.unreachable, message: message, delivery: delivery)
             error.isCut = true
             return error
         }
@@ -33,34 +33,54 @@ extension CompanionClientError {
         switch error {
         case let parser as HTTPParserError where parser == .invalidEOFState:
             // The connection ended inside the head of the answer.
-            return cut(early, .unknown)
+            return cut(early, delivery: .unknown)
         case is HTTPParserError:
-            return make(.notACompanion, "What listens on \(endpoint) does not speak HTTP.", .answered)
-        case ChannelError.connectTimeout:
-            return make(.unreachable, "No connection to \(endpoint) within \(timeouts.connect.forPeople).", .notSent)
-        case let connection as NIOConnectionError:
-            return make(.unreachable, "No connection to \(endpoint): \(reason(of: connection)).", .notSent)
-        case let failure as IOError where connectOnly.contains(failure.errnoCode):
-            return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", .notSent)
-        case let failure as IOError:
-            return cut("No connection to \(endpoint): \(reason(failure.errnoCode)).", .unknown)
-        case is ChannelError:
-            return cut("The connection to \(endpoint) failed.", .unknown)
-        case is NIOSSLError where isHandshakeCut(error):
-            return cut("\(endpoint) closed the connection before TLS was agreed on.", .notSent)
-        case is NIOSSLError, is NIOSSLExtraError:
-            guard isHandshakeFailure(error) else { return cut(early, .unknown) }
             return make(
                 .notACompanion,
-                "What listens on \(endpoint) does not speak the TLS of a companion host.",
-                .notSent
+                message: "What listens on \(endpoint) does not speak HTTP.",
+                delivery: .answered
+            )
+        case ChannelError.connectTimeout:
+            return make(
+                .unreachable,
+                message: "No connection to \(endpoint) within \(timeouts.connect.forPeople).",
+                delivery: .notSent
+            )
+        case let connection as NIOConnectionError:
+            return make(
+                .unreachable,
+                message: "No connection to \(endpoint): \(reason(of: connection)).",
+                delivery: .notSent
+            )
+        case let failure as IOError where connectOnly.contains(failure.errnoCode):
+            return make(
+                .unreachable,
+                message: "No connection to \(endpoint): \(reason(failure.errnoCode)).",
+                delivery: .notSent
+            )
+        case let failure as IOError:
+            return cut("No connection to \(endpoint): \(reason(failure.errnoCode)).", delivery: .unknown)
+        case is ChannelError:
+            return cut("The connection to \(endpoint) failed.", delivery: .unknown)
+        case is NIOSSLError where isHandshakeCut(error):
+            return cut("\(endpoint) closed the connection before TLS was agreed on.", delivery: .notSent)
+        case is NIOSSLError, is NIOSSLExtraError:
+            guard isHandshakeFailure(error) else { return cut(early, delivery: .unknown) }
+            return make(
+                .notACompanion,
+                message: "What listens on \(endpoint) does not speak the TLS of a companion host.",
+                delivery: .notSent
             )
         case let failure as HTTPClientError:
             return library(failure, endpoint: endpoint, timeouts: timeouts, make: make)
         case is TimeLimitExceeded:
-            return make(.timedOut, "\(endpoint) did not answer within \(timeouts.request.forPeople).", .unknown)
+            return make(
+                .timedOut,
+                message: "\(endpoint) did not answer within \(timeouts.request.forPeople).",
+                delivery: .unknown
+            )
         default:
-            return make(.unreachable, "The connection to \(endpoint) failed.", .unknown)
+            return make(.unreachable, message: "The connection to \(endpoint) failed.", delivery: .unknown)
         }
     }
 

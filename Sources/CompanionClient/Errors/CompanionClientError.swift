@@ -88,7 +88,7 @@ package struct CompanionClientError: Error, Sendable {
 
     /// The place in the program at which an error was created.
     package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
-        package let fileID: String
+        let fileID: String
         package let line: Int
 
         package var description: String { "\(fileID):\(line)" }
@@ -121,11 +121,11 @@ package struct CompanionClientError: Error, Sendable {
     package var mayStillArrive = false
     /// The error of the library or system call that failed, if there is one.
     package var underlying: (any Error)?
-    package let location: SourceLocation
+    let location: SourceLocation
 
     package init(
         _ code: Code,
-        _ message: String,
+        message: String,
         hostText: String? = nil,
         httpStatus: Int? = nil,
         serverDate: Date? = nil,

@@ -5,7 +5,7 @@ extension CompanionEndpoint {
     /// VPN mesh, and can be connected to.
     func requireLocal() throws {
         func refuse(_ why: String) -> CompanionClientError {
-            CompanionClientError(.refusedAddress, "\(self) \(why). Nothing was sent.", delivery: .notSent)
+            CompanionClientError(.refusedAddress, message: "\(self) \(why). Nothing was sent.", delivery: .notSent)
         }
         guard address.isLocal else {
             throw refuse("is not a local address: pairtool connects only to this machine, its networks and VPNs")

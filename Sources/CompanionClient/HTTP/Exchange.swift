@@ -11,7 +11,7 @@ import NIOConcurrencyHelpers
 ///   - failure: What is thrown for an error; told whether the head of an answer had arrived.
 func exchangeOnce<Answer: Sendable>(
     within limit: Duration,
-    _ execute: @escaping @Sendable () async throws -> HTTPClientResponse,
+    execute: @escaping @Sendable () async throws -> HTTPClientResponse,
     read: @escaping @Sendable (HTTPClientResponse) async throws -> Answer,
     failure: (_ error: any Error, _ answered: Bool) async throws -> any Error
 ) async throws -> Answer {

@@ -18,7 +18,7 @@ extension HTTPClientResponse {
         } catch is NIOTooManyBytesError {
             throw CompanionClientError(
                 .tooLarge,
-                "\(endpoint) sent an answer of more than \(limit) bytes.",
+                message: "\(endpoint) sent an answer of more than \(limit) bytes.",
                 httpStatus: Int(status.code)
             )
         }

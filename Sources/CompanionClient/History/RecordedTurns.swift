@@ -30,15 +30,15 @@ struct RecordedTurns: TurnRunning {
         return id
     }
 
-    func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
-        recorded(chatID, request, base.turn(chatID: chatID, request))
+    func turn(chatID: String, request: TurnRequest) -> TurnEvents {
+        recorded(chatID, request: request, outputs: base.turn(chatID: chatID, request: request))
     }
 
-    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
-        recorded(chatID, request, base.turn(chatID: chatID, request, journal: journal))
+    func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+        recorded(chatID, request: request, outputs: base.turn(chatID: chatID, request: request, journal: journal))
     }
 
-    private func recorded(_ chatID: String, _ request: TurnRequest, _ outputs: TurnEvents) -> TurnEvents {
+    private func recorded(_ chatID: String, request: TurnRequest, outputs: TurnEvents) -> TurnEvents {
         TurnEvents { emit in
             var record = TurnHistory(chatID: chatID, prompt: request.prompt, recorder: recorder)
             do {

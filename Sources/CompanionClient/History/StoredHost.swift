@@ -14,7 +14,7 @@ package struct StoredHost: Sendable {
     private let hostID: String
     private let oldest = NIOLockedValueBox<Date?>(nil)
 
-    package init(_ store: HistoryStore, hostID: String) {
+    init(_ store: HistoryStore, hostID: String) {
         (self.store, self.hostID) = (store, hostID)
     }
 

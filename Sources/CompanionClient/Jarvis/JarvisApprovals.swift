@@ -42,9 +42,12 @@ package struct JarvisApprovals: ApprovalDeciding {
         ApprovalResponse(approval: approval, mayDecide: true, mayAlways: false)
     }
 
-    package func decide(_ approval: Approval, _ answer: ApprovalAnswer) async throws -> DecidedApproval {
+    package func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws -> DecidedApproval {
         guard let id = JarvisApprovalID(approval.id) else {
-            throw CompanionClientError(.notFound, "The daemon at \(client.base) has no request \(approval.id).")
+            throw CompanionClientError(
+                .notFound,
+                message: "The daemon at \(client.base) has no request \(approval.id)."
+            )
         }
         // Before the wait for other decisions.
         _ = try answer.jarvisStatus()

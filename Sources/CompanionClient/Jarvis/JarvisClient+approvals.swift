@@ -5,7 +5,7 @@ extension JarvisClient {
     /// `GET /health`.
     package func daemonHealth() async throws -> JarvisHealth {
         do {
-            return try await json(.GET, "/health", as: JarvisHealth.self)
+            return try await json(.GET, path: "/health", as: JarvisHealth.self)
         } catch let error as CompanionClientError where [.badAnswer, .notFound, .badRequest].contains(error.code) {
             // A daemon refuses nobody who asks how it is.
             var error = error
@@ -18,7 +18,7 @@ extension JarvisClient {
 
     /// The requests that wait for a decision, each once, oldest first.
     package func pending() async throws -> JarvisPending {
-        let list = try await json(.GET, "/approval/pending", as: LossyArray<JarvisApproval>.self)
+        let list = try await json(.GET, path: "/approval/pending", as: LossyArray<JarvisApproval>.self)
         var seen: Set<JarvisApprovalID> = []
         let waiting = list.elements.filter { $0.status == .pending && seen.insert($0.id).inserted }
         let sorted = waiting.sorted { left, right in
@@ -38,9 +38,12 @@ extension JarvisClient {
     ///   request does.
     package func state(of id: JarvisApprovalID) async throws -> JarvisApprovalState? {
         do {
-            let state = try await json(.GET, "/approval/status/\(id)", as: JarvisApprovalState.self)
+            let state = try await json(.GET, path: "/approval/status/\(id)", as: JarvisApprovalState.self)
             guard state.id.uppercased == id.uppercased else {
-                throw CompanionClientError(.badAnswer, "\(base) answered about another request than the one asked for.")
+                throw CompanionClientError(
+                    .badAnswer,
+                    message: "\(base) answered about another request than the one asked for."
+                )
             }
             return state
         } catch let error as CompanionClientError where error.code == .notFound {
@@ -52,6 +55,6 @@ extension JarvisClient {
     ///
     /// - Throws: ``CompanionClientError``.
     package func request(_ request: JarvisApprovalRequest) async throws -> JarvisReceipt {
-        try await json(.POST, "/approval/request", request, as: JarvisReceipt.self)
+        try await json(.POST, path: "/approval/request", body: request, as: JarvisReceipt.self)
     }
 }

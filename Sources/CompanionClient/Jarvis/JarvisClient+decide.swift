@@ -16,7 +16,7 @@ extension ApprovalAnswer {
 
     fileprivate static let refusedByJarvis = CompanionClientError(
         .badRequest,
-        "Jarvis daemons accept only approve, or reject with a reason.",
+        message: "Jarvis daemons accept only approve, or reject with a reason.",
         delivery: .notSent
     )
 }
@@ -34,12 +34,12 @@ extension JarvisClient {
     ///
     /// - Returns: The daemon's answer. Its `message` is nil if only the request's state is known.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
-    package func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
+    package func decide(_ id: JarvisApprovalID, with answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // All steps at one base URL, also where a watch changes it meanwhile.
-        try await at(base).decideHere(id, answer)
+        try await at(base).decideHere(id, with: answer)
     }
 
-    private func decideHere(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
+    private func decideHere(_ id: JarvisApprovalID, with answer: ApprovalAnswer) async throws -> JarvisReceipt {
         let wanted = try answer.jarvisStatus()
         guard let before = try await state(of: id) else { throw gone(id) }
         guard before.status == .pending else { throw decided(before) }
@@ -59,14 +59,14 @@ extension JarvisClient {
             }
         }
         if receipt.id.uppercased == id.uppercased, receipt.status == wanted {
-            return try await winner(receipt, wanted, before.id)
+            return try await winner(receipt, wanted: wanted, of: before.id)
         }
         return try await confirm(wanted, for: before.id) {
             JarvisDecisionError(
                 .undecided,
-                id,
+                id: id,
                 status: $0.status,
-                "the daemon at \(base) took the decision, but calls the request \($0.status)"
+                description: "the daemon at \(base) took the decision, but calls the request \($0.status)"
             )
         }
     }
@@ -77,8 +77,8 @@ extension JarvisClient {
     /// counts.
     private func winner(
         _ receipt: JarvisReceipt,
-        _ wanted: JarvisApprovalStatus,
-        _ id: JarvisApprovalID
+        wanted: JarvisApprovalStatus,
+        of id: JarvisApprovalID
     ) async throws -> JarvisReceipt {
         let after: JarvisApprovalState?
         do {
@@ -90,18 +90,19 @@ extension JarvisClient {
         guard let after, after.status != wanted else { return receipt }
         throw JarvisDecisionError(
             .overruled,
-            id,
+            id: id,
             status: after.status,
-            "the daemon at \(base) received the decision, but someone else decided first: the request \(id) is \(after.status)"
+            description:
+                "the daemon at \(base) received the decision, but someone else decided first: the request \(id) is \(after.status)"
         )
     }
 
     private func send(_ answer: ApprovalAnswer, for id: JarvisApprovalID) async throws -> JarvisReceipt {
         switch answer {
         case .allow:
-            try await json(.POST, "/approval/approve/\(id)", as: JarvisReceipt.self)
+            try await json(.POST, path: "/approval/approve/\(id)", as: JarvisReceipt.self)
         case .reject(_, let reason?):
-            try await json(.POST, "/approval/reject/\(id)", Reason(reason: reason), as: JarvisReceipt.self)
+            try await json(.POST, path: "/approval/reject/\(id)", body: Reason(reason: reason), as: JarvisReceipt.self)
         case .reject, .option, .named, .cancelled: throw ApprovalAnswer.refusedByJarvis
         }
     }
@@ -118,16 +119,16 @@ extension JarvisClient {
     }
 
     private func gone(_ id: JarvisApprovalID) -> JarvisDecisionError {
-        JarvisDecisionError(.gone, id, "the daemon at \(base) has no request \(id), or has it no more")
+        JarvisDecisionError(.gone, id: id, description: "the daemon at \(base) has no request \(id), or has it no more")
     }
 
     private func decided(_ state: JarvisApprovalState) -> JarvisDecisionError {
         let when = state.resolvedAt.map { " at \(CompanionTimestamp.string(from: $0))" } ?? ""
         return JarvisDecisionError(
             .alreadyDecided,
-            state.id,
+            id: state.id,
             status: state.status,
-            "the request \(state.id) is \(state.status) already\(when); nothing was changed"
+            description: "the request \(state.id) is \(state.status) already\(when); nothing was changed"
         )
     }
 }

@@ -12,8 +12,8 @@ extension JarvisClient {
     /// - Parameter path: Behind the prefix; made of fixed words and UUIDs alone.
     func json<Answer: Decodable>(
         _ method: HTTPMethod,
-        _ path: String,
-        _ body: (any Encodable & Sendable)? = nil,
+        path: String,
+        body: (any Encodable & Sendable)? = nil,
         as: Answer.Type
     ) async throws -> Answer {
         let base = base
@@ -21,17 +21,18 @@ extension JarvisClient {
         if let content, content.count > Self.bodyLimit {
             throw CompanionClientError(
                 .tooLarge,
-                "The request has \(content.count) bytes; a Jarvis daemon takes \(Self.bodyLimit). Nothing was sent.",
+                message:
+                    "The request has \(content.count) bytes; a Jarvis daemon takes \(Self.bodyLimit). Nothing was sent.",
                 delivery: .notSent
             )
         }
-        let answer = try await exchange(method, path, content, at: base)
+        let answer = try await exchange(method, path: path, body: content, at: base)
         do {
             return try JSONDecoder().decode(Answer.self, from: CompanionJSON.repaired(Data(buffer: answer)))
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                "\(base) answered with JSON that was not expected.",
+                message: "\(base) answered with JSON that was not expected.",
                 underlying: error
             )
         }
@@ -45,13 +46,13 @@ extension JarvisClient {
     /// A GET that is lost is sent once more; nothing else is ever sent twice.
     private func exchange(
         _ method: HTTPMethod,
-        _ path: String,
-        _ body: Data?,
+        path: String,
+        body: Data?,
         at base: JarvisBase
     ) async throws -> ByteBuffer {
         try await repeatingLost(path, if: method == .GET, logger: logger) {
             try await exchangeOnce(within: configuration.timeouts.request) {
-                try await execute(method, path, body, at: base)
+                try await execute(method, path: path, body: body, at: base)
             } read: {
                 try await read($0, at: base)
             } failure: {
@@ -71,8 +72,8 @@ extension JarvisClient {
 
     private func execute(
         _ method: HTTPMethod,
-        _ path: String,
-        _ body: Data?,
+        path: String,
+        body: Data?,
         at base: JarvisBase
     ) async throws -> HTTPClientResponse {
         var message = HTTPClientRequest(url: base.origin + JarvisBase.prefix + path)
@@ -118,25 +119,25 @@ extension JarvisClient {
     private static func refusal(_ status: Int, reason: String?, isPage: Bool, at base: JarvisBase)
         -> CompanionClientError
     {
-        func error(_ code: CompanionClientError.Code, _ message: String) -> CompanionClientError {
-            CompanionClientError(code, message, hostText: reason, httpStatus: status)
+        func error(_ code: CompanionClientError.Code, message: String) -> CompanionClientError {
+            CompanionClientError(code, message: message, hostText: reason, httpStatus: status)
         }
         return switch status {
-        case 300..<400: error(.redirected, "\(base) answered with a redirect, which was not followed.")
-        case 404 where reason != nil: error(.notFound, "\(base) does not have that.")
-        case 401: error(.forbidden, "\(base) needs a token.")
+        case 300..<400: error(.redirected, message: "\(base) answered with a redirect, which was not followed.")
+        case 404 where reason != nil: error(.notFound, message: "\(base) does not have that.")
+        case 401: error(.forbidden, message: "\(base) needs a token.")
         case _ where isPage, 404: stranger(status, at: base)
-        case 403: error(.forbidden, "\(base) does not allow that.")
-        case 413: error(.tooLarge, "The request is too large for \(base).")
-        case 500...: error(.server, "\(base) failed with status \(status).")
-        default: error(.badRequest, "\(base) refused the request with status \(status).")
+        case 403: error(.forbidden, message: "\(base) does not allow that.")
+        case 413: error(.tooLarge, message: "The request is too large for \(base).")
+        case 500...: error(.server, message: "\(base) failed with status \(status).")
+        default: error(.badRequest, message: "\(base) refused the request with status \(status).")
         }
     }
 
     private static func stranger(_ status: Int, at base: JarvisBase) -> CompanionClientError {
         var error = CompanionClientError(
             .notACompanion,
-            "What listens on \(base) is not a Jarvis daemon (status \(status)).",
+            message: "What listens on \(base) is not a Jarvis daemon (status \(status)).",
             httpStatus: status
         )
         error.advice = findPort

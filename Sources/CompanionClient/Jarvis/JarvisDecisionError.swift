@@ -30,7 +30,7 @@ package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
     /// For people.
     package var description: String
 
-    init(_ code: Code, _ id: JarvisApprovalID, status: JarvisApprovalStatus? = nil, _ description: String) {
+    init(_ code: Code, id: JarvisApprovalID, status: JarvisApprovalStatus? = nil, description: String) {
         self.code = code
         self.id = id
         self.status = status

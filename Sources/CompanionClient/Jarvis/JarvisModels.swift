@@ -48,7 +48,7 @@ package struct JarvisApprovalState: Codable, Sendable, Hashable, Identifiable {
     /// The action that the requester wanted to take; empty if the daemon does not tell.
     package var action: String
     package var status: JarvisApprovalStatus
-    package var requestedAt: Date?
+    var requestedAt: Date?
     /// When it was decided.
     package var resolvedAt: Date?
 

@@ -61,7 +61,7 @@ package struct LumiApproval: Sendable, Hashable {
     /// The generation that the answers so far indicate.
     private var generation: LumiGeneration?
 
-    package init() {}
+    init() {}
 
     /// Begins with a ping without digits.
     package mutating func start() -> Action { ping(code: nil) }

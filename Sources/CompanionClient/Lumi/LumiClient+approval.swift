@@ -61,32 +61,32 @@ extension LumiClient {
     private func error(_ failure: LumiApproval.Failure) -> CompanionClientError {
         switch failure {
         case .rejected:
-            CompanionClientError(.forbidden, "The connection was refused on \(endpoint).")
+            CompanionClientError(.forbidden, message: "The connection was refused on \(endpoint).")
         case .unanswered:
             CompanionClientError(
                 .timedOut,
-                "Nobody accepted the connection on \(endpoint) within \(LumiApproval.mostAsks) seconds."
+                message: "Nobody accepted the connection on \(endpoint) within \(LumiApproval.mostAsks) seconds."
             )
         case .silent:
             CompanionClientError(
                 .timedOut,
-                "\(endpoint) did not answer within \(configuration.ping.forPeople).",
+                message: "\(endpoint) did not answer within \(configuration.ping.forPeople).",
                 delivery: .unknown
             )
         case .closed:
             CompanionClientError(
                 .unreachable,
-                "\(endpoint) closed the connection before it answered.",
+                message: "\(endpoint) closed the connection before it answered.",
                 delivery: .unknown
             )
         case .noCode:
-            CompanionClientError(.badRequest, "\(endpoint) needs the six digits that it shows.")
+            CompanionClientError(.badRequest, message: "\(endpoint) needs the six digits that it shows.")
         case .wrongCode:
-            CompanionClientError(.badRequest, "\(endpoint) rejected all codes.")
+            CompanionClientError(.badRequest, message: "\(endpoint) rejected all codes.")
         case .unknownAnswer(let text):
             CompanionClientError(
                 .badAnswer,
-                "\(endpoint) answered in a way that no known Lumi host does.",
+                message: "\(endpoint) answered in a way that no known Lumi host does.",
                 hostText: text
             )
         }

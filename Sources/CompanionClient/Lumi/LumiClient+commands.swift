@@ -11,7 +11,7 @@ extension LumiClient {
         let answer = try await perform(.ping(deviceName: deviceName))
         let time = start.duration(to: clock.now)
         guard answer.result == "pong" else {
-            throw CompanionClientError(.badAnswer, "\(endpoint) answered a ping with something else.")
+            throw CompanionClientError(.badAnswer, message: "\(endpoint) answered a ping with something else.")
         }
         return time
     }
@@ -59,7 +59,7 @@ extension LumiClient {
     package func screenshot() async throws -> LumiScreenshot {
         let answer = try await perform(.screenshot)
         guard let bytes = answer.data, let type = PictureType(bytes) else {
-            throw CompanionClientError(.badAnswer, "\(endpoint) sent no picture of its screen.")
+            throw CompanionClientError(.badAnswer, message: "\(endpoint) sent no picture of its screen.")
         }
         return LumiScreenshot(type: type, bytes: bytes)
     }

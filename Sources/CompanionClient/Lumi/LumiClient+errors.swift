@@ -7,18 +7,18 @@ extension CompanionClientError {
         case .closed:
             CompanionClientError(
                 .unreachable,
-                "\(endpoint) closed the connection before it answered.",
+                message: "\(endpoint) closed the connection before it answered.",
                 delivery: .unknown
             )
         case .oversize(_, isFirst: true), .unreadable(isFirst: true):
-            CompanionClientError(.notACompanion, "What listens on \(endpoint) is not a Lumi host.")
+            CompanionClientError(.notACompanion, message: "What listens on \(endpoint) is not a Lumi host.")
         case .oversize(let frame, isFirst: false):
             CompanionClientError(
                 .tooLarge,
-                "\(endpoint) announced an answer of \(frame.length) bytes; at most 8 MiB are taken."
+                message: "\(endpoint) announced an answer of \(frame.length) bytes; at most 8 MiB are taken."
             )
         case .unreadable(isFirst: false):
-            CompanionClientError(.badAnswer, "\(endpoint) sent an invalid answer.")
+            CompanionClientError(.badAnswer, message: "\(endpoint) sent an invalid answer.")
         case .failed(let error):
             transport(error, endpoint: endpoint, answered: false, timeouts: .init())
         }
@@ -30,10 +30,10 @@ extension CompanionClientError {
         if text.begins(with: "Unknown command") {
             return CompanionClientError(
                 .unsupportedVersion,
-                "\(endpoint) does not know that command: the app there is of another version.",
+                message: "\(endpoint) does not know that command: the app there is of another version.",
                 hostText: text
             )
         }
-        return CompanionClientError(.hostError, "\(endpoint) could not do that.", hostText: text)
+        return CompanionClientError(.hostError, message: "\(endpoint) could not do that.", hostText: text)
     }
 }

@@ -87,7 +87,7 @@ package actor LumiClient {
         guard generation != nil || request.command == LumiRequest.pingCommand else {
             throw CompanionClientError(
                 .notPaired,
-                "\(endpoint) has not accepted this connection; nothing was sent.",
+                message: "\(endpoint) has not accepted this connection; nothing was sent.",
                 delivery: .notSent
             )
         }
@@ -98,10 +98,14 @@ package actor LumiClient {
         do {
             frame = try LumiFrameParser.frame(JSONEncoder().encode(command))
         } catch is LumiFrameParser.Oversize {
-            throw CompanionClientError(.tooLarge, "The command is too large for \(endpoint).", delivery: .notSent)
+            throw CompanionClientError(
+                .tooLarge,
+                message: "The command is too large for \(endpoint).",
+                delivery: .notSent
+            )
         }
         let (answers, sink) = AsyncThrowingStream<LumiAnswer, any Error>.makeStream()
-        inbox.expect(command.id, sink)
+        inbox.expect(command.id, into: sink)
         defer { inbox.forget(command.id) }
         let limit = configuration.limit(request.pace)
         let (channel, inbox) = (channel, inbox)
@@ -115,7 +119,7 @@ package actor LumiClient {
         } catch is TimeLimitExceeded {
             throw CompanionClientError(
                 .timedOut,
-                "\(endpoint) did not answer within \(limit.forPeople).",
+                message: "\(endpoint) did not answer within \(limit.forPeople).",
                 delivery: .unknown
             )
         } catch let end as LumiInbox.End {

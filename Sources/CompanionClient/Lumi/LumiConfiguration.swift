@@ -11,7 +11,7 @@ package struct LumiConfiguration: Sendable, Hashable {
     /// For a file. Default: 20 s.
     package var sync: Duration
 
-    package init(
+    init(
         connect: Duration = .seconds(8),
         ping: Duration = .seconds(5),
         usual: Duration = .seconds(15),

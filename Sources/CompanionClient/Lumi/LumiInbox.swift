@@ -37,7 +37,7 @@ final class LumiInbox: ChannelInboundHandler, Sendable {
     }
 
     /// Gives the answer with this id to a sink, or the end of the connection.
-    func expect(_ id: UUID, _ sink: Sink) {
+    func expect(_ id: UUID, into sink: Sink) {
         let end = state.withLockedValue { state in
             if state.end == nil { state.waiter = (id, sink) }
             return state.end

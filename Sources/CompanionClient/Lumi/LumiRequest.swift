@@ -15,7 +15,7 @@ package struct LumiRequest: Sendable, Hashable {
     package let parameters: [String: String]
     let pace: Pace
 
-    init(_ command: String, _ parameters: [String: String] = [:], pace: Pace = .usual) {
+    init(_ command: String, parameters: [String: String] = [:], pace: Pace = .usual) {
         self.command = command
         self.parameters = parameters
         self.pace = pace
@@ -27,36 +27,36 @@ package struct LumiRequest: Sendable, Hashable {
     static func ping(deviceName: String, code: String? = nil) -> LumiRequest {
         var parameters = ["device_name": deviceName]
         parameters["pair_code"] = code
-        return LumiRequest(pingCommand, parameters, pace: .ping)
+        return LumiRequest(pingCommand, parameters: parameters, pace: .ping)
     }
 }
 
 // MARK: Looking
 
 extension LumiRequest {
-    package static let volume = LumiRequest("get_volume")
+    static let volume = LumiRequest("get_volume")
     package static let mute = LumiRequest("get_mute")
-    package static let brightness = LumiRequest("get_brightness")
+    static let brightness = LumiRequest("get_brightness")
     package static let mediaInfo = LumiRequest("media_get_info")
     package static let screenshot = LumiRequest("screenshot", pace: .slow)
-    package static let screenInfo = LumiRequest("get_screen_info")
-    package static let systemInfo = LumiRequest("get_system_info")
-    package static let runningApps = LumiRequest("list_running_apps")
+    static let screenInfo = LumiRequest("get_screen_info")
+    static let systemInfo = LumiRequest("get_system_info")
+    static let runningApps = LumiRequest("list_running_apps")
 }
 
 // MARK: Sound, light, media
 
 extension LumiRequest {
     package static func setVolume(_ level: LumiLevel) -> LumiRequest {
-        LumiRequest("set_volume", ["level": "\(level.percent)"])
+        LumiRequest("set_volume", parameters: ["level": "\(level.percent)"])
     }
 
     package static func setMute(_ isMuted: Bool) -> LumiRequest {
-        LumiRequest("set_mute", ["muted": isMuted ? "true" : "false"])
+        LumiRequest("set_mute", parameters: ["muted": isMuted ? "true" : "false"])
     }
 
     package static func setBrightness(_ level: LumiLevel) -> LumiRequest {
-        LumiRequest("set_brightness", ["level": level.fraction])
+        LumiRequest("set_brightness", parameters: ["level": level.fraction])
     }
 
     package enum MediaAct: String, Sendable, CaseIterable {
@@ -72,19 +72,19 @@ extension LumiRequest {
 
 extension LumiRequest {
     package static func open(_ app: LumiAppName) -> LumiRequest {
-        LumiRequest("open_application", ["name": app.text])
+        LumiRequest("open_application", parameters: ["name": app.text])
     }
 
     package static func open(_ url: LumiURL) -> LumiRequest {
-        LumiRequest("launch_url", ["url": url.text])
+        LumiRequest("launch_url", parameters: ["url": url.text])
     }
 
     package static func quit(_ app: LumiAppName) -> LumiRequest {
-        LumiRequest("quit_application", ["name": app.text])
+        LumiRequest("quit_application", parameters: ["name": app.text])
     }
 
     package static func notify(title: LumiNotificationText, message: LumiNotificationText) -> LumiRequest {
-        LumiRequest("send_notification", ["title": title.text, "message": message.text])
+        LumiRequest("send_notification", parameters: ["title": title.text, "message": message.text])
     }
 }
 
@@ -92,7 +92,7 @@ extension LumiRequest {
 
 extension LumiRequest {
     package static func type(_ text: LumiTypedText) -> LumiRequest {
-        LumiRequest("type_text", ["text": text.text])
+        LumiRequest("type_text", parameters: ["text": text.text])
     }
 
     package static func press(_ keys: LumiKeys) -> LumiRequest {
@@ -100,11 +100,11 @@ extension LumiRequest {
         if !keys.modifiers.isEmpty {
             parameters["modifiers"] = keys.modifiers.map(\.rawValue).joined(separator: ",")
         }
-        return LumiRequest("press_key", parameters)
+        return LumiRequest("press_key", parameters: parameters)
     }
 
     package static func moveMouse(to point: LumiPoint) -> LumiRequest {
-        LumiRequest("move_mouse", ["x": "\(point.x)", "y": "\(point.y)"])
+        LumiRequest("move_mouse", parameters: ["x": "\(point.x)", "y": "\(point.y)"])
     }
 
     package enum MouseButton: String, Sendable, CaseIterable {
@@ -112,17 +112,17 @@ extension LumiRequest {
     }
 
     /// - Parameter point: Nil: where the pointer is.
-    package static func clickMouse(at point: LumiPoint?, _ button: MouseButton = .left) -> LumiRequest {
+    package static func clickMouse(at point: LumiPoint?, with button: MouseButton = .left) -> LumiRequest {
         var parameters = ["button": button.rawValue]
         if let point {
             parameters["x"] = "\(point.x)"
             parameters["y"] = "\(point.y)"
         }
-        return LumiRequest("click_mouse", parameters)
+        return LumiRequest("click_mouse", parameters: parameters)
     }
 
     package static func scrollMouse(by distance: LumiPoint) -> LumiRequest {
-        LumiRequest("scroll_mouse", ["delta_x": "\(distance.x)", "delta_y": "\(distance.y)"])
+        LumiRequest("scroll_mouse", parameters: ["delta_x": "\(distance.x)", "delta_y": "\(distance.y)"])
     }
 }
 
@@ -130,10 +130,10 @@ extension LumiRequest {
 
 extension LumiRequest {
     package static func shell(_ script: LumiScript) -> LumiRequest {
-        LumiRequest("run_shell_command", ["command": script.text], pace: .slow)
+        LumiRequest("run_shell_command", parameters: ["command": script.text], pace: .slow)
     }
 
     package static func appleScript(_ script: LumiScript) -> LumiRequest {
-        LumiRequest("run_applescript", ["script": script.text], pace: .slow)
+        LumiRequest("run_applescript", parameters: ["script": script.text], pace: .slow)
     }
 }

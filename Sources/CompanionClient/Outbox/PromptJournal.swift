@@ -10,7 +10,7 @@ package struct PromptJournal: Sendable {
     package let sent: SentCommand?
     private let store: OutboxStore
 
-    package init(_ prompt: WaitingPrompt, _ store: OutboxStore) {
+    package init(_ prompt: WaitingPrompt, in store: OutboxStore) {
         id = prompt.id
         commandID = prompt.commandID ?? UUID()
         sent = prompt.command
@@ -26,7 +26,7 @@ package struct PromptJournal: Sendable {
         guard sent == nil else {
             throw CompanionClientError(
                 .streamInterrupted,
-                "The prompt may have reached the host before, by another protocol.",
+                message: "The prompt may have reached the host before, by another protocol.",
                 delivery: .unknown
             )
         }
@@ -69,6 +69,10 @@ extension CompanionClientError {
     /// Another process took a prompt that waited, or the user removed it. Whether the host has it is that one's matter,
     /// so this one does not put it back.
     static var sentByAnother: CompanionClientError {
-        CompanionClientError(.busy, "Another pairtool has sent or removed the prompt meanwhile.", delivery: .unknown)
+        CompanionClientError(
+            .busy,
+            message: "Another pairtool has sent or removed the prompt meanwhile.",
+            delivery: .unknown
+        )
     }
 }

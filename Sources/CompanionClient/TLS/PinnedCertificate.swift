@@ -18,7 +18,11 @@ package struct PinnedCertificate: Sendable, Hashable {
         do {
             try self.init(NIOSSLCertificate(bytes: der, format: .der))
         } catch {
-            throw CompanionClientError(.badAnswer, "The certificate of the host cannot be read.", underlying: error)
+            throw CompanionClientError(
+                .badAnswer,
+                message: "The certificate of the host cannot be read.",
+                underlying: error
+            )
         }
     }
 

@@ -35,7 +35,7 @@ package enum PinnedTLS {
             let limit = configuration.timeouts.connect.forPeople
             throw CompanionClientError(
                 .unreachable,
-                "No TLS connection to \(endpoint) within \(limit).",
+                message: "No TLS connection to \(endpoint) within \(limit).",
                 delivery: .notSent
             )
         } catch {
@@ -122,7 +122,8 @@ package enum PinnedTLS {
     static func mismatch(_ endpoint: CompanionEndpoint, expected: String, shown: String) -> CompanionClientError {
         CompanionClientError(
             .pinMismatch,
-            "\(endpoint) shows another TLS key than the one that was paired: expected \(expected), shown \(shown). "
+            message:
+                "\(endpoint) shows another TLS key than the one that was paired: expected \(expected), shown \(shown). "
                 + "Someone may be intercepting the connection; nothing was sent.",
             delivery: .notSent
         )

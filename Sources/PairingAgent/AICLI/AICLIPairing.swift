@@ -86,7 +86,7 @@ package struct AICLIPairing: Sendable {
             }
         }
         throw failure
-            ?? CompanionClientError(.unreachable, "No AICLI server answers at \(first).", delivery: .notSent)
+            ?? CompanionClientError(.unreachable, message: "No AICLI server answers at \(first).", delivery: .notSent)
     }
 
     /// Gets the certificate that the server shows, once it is trusted: the user confirms its TLS key once, and every
@@ -114,7 +114,7 @@ package struct AICLIPairing: Sendable {
         guard shown.match(pin.bytes) else {
             throw CompanionClientError(
                 .pinMismatch,
-                "\(endpoint) shows another TLS key: expected \(pin), shown "
+                message: "\(endpoint) shows another TLS key: expected \(pin), shown "
                     + "sha256:\(shown.certificate). Someone may be intercepting the connection; nothing was sent.",
                 delivery: .notSent
             )

@@ -106,7 +106,9 @@ struct SyncCommand: AsyncParsableCommand {
         guard let history = LocalHistory.ofUser(output.environment()) else { return }
         let recorder = HistoryRecorder(history, host: HistoryHost(host), now: output.context.now)
         // What cannot be listed is listed by the next command that reads it.
-        if let conversations = await LumiConversations(store, recorder) { try? await recorder.list(conversations) }
+        if let conversations = await LumiConversations(store, recorder: recorder) {
+            try? await recorder.list(conversations)
+        }
         await history.finish(at: output.context.now())
     }
 

@@ -118,7 +118,7 @@ import Testing
                     let host = AICLIHost(client: client, store: AICLIStore(data: folder, hostID: "x"))
                     let error = try await clientError {
                         let request = TurnRequest(prompt: "x", projectPath: "/Users/ada/web")
-                        for try await _ in host.turn(chatID: "x", request) {}
+                        for try await _ in host.turn(chatID: "x", request: request) {}
                     }
                     #expect(error.delivery == .notSent)
                     #expect(server.requests.isEmpty && server.frames.isEmpty)

@@ -158,7 +158,7 @@ import Testing
                     let host = AICLIHost(client: client, store: AICLIStore(data: folder, hostID: "x"))
                     let error = try await clientError {
                         let request = TurnRequest(prompt: "x", projectPath: "/x")
-                        for try await _ in host.turn(chatID: "x", request) {}
+                        for try await _ in host.turn(chatID: "x", request: request) {}
                     }
                     #expect(error.code == .notACompanion)
                 }
@@ -182,7 +182,7 @@ import Testing
     func onDemand() async throws {
         try await withAICLI { peers in
             let request = TurnRequest(prompt: "x", projectPath: "/Users/ada/web")
-            let stream = peers.host.turn(chatID: "x", request)
+            let stream = peers.host.turn(chatID: "x", request: request)
             _ = try await peers.host.projects()
             #expect(peers.server.prompts.isEmpty)
             for try await _ in stream {}
@@ -322,11 +322,11 @@ extension AICLIPeers {
     /// Sends a prompt that waits.
     fileprivate func sendKept(_ id: String) async throws -> AICLIShown {
         let waiting = try #require(try store.outbox().prompts.first { $0.id == id })
-        let journal = PromptJournal(waiting, store.outboxStore)
+        let journal = PromptJournal(waiting, in: store.outboxStore)
         let request = TurnRequest(prompt: waiting.prompt, projectPath: waiting.workingDirectory)
         var shown = AICLIShown()
         do {
-            for try await output in host.turn(chatID: waiting.chat ?? "", request, journal: journal) {
+            for try await output in host.turn(chatID: waiting.chat ?? "", request: request, journal: journal) {
                 shown.outputs.append(output)
             }
         } catch let error as CompanionClientError {

@@ -43,11 +43,11 @@ import Testing
     @Test("An error stands beside the data, or in it")
     func errors() throws {
         let beside = try frame(#"{"type":"error","requestId":"r","error":{"code":"INVALID_SESSION","message":"gone"}}"#)
-        #expect(beside.error == AICLIServerError(.invalidSession, "gone"))
+        #expect(beside.error == AICLIServerError(.invalidSession, message: "gone"))
         let inside = try frame(#"{"type":"error","requestId":"r","data":{"code":"ASK_FAILED","message":"no"}}"#)
-        #expect(inside.error == AICLIServerError(.ask, "no"))
+        #expect(inside.error == AICLIServerError(.ask, message: "no"))
         let plain = try frame(#"{"type":"error","error":"boom"}"#)
-        #expect(plain.error == AICLIServerError(.init(rawValue: "UNKNOWN"), "boom"))
+        #expect(plain.error == AICLIServerError(.init(rawValue: "UNKNOWN"), message: "boom"))
     }
 
     @Test("A kept message says how late it is, and is known again whatever its time of delivery")
@@ -167,12 +167,12 @@ import Testing
             (.command, .hostError), (.ask, .hostError), (.permission, .hostError), (.setDirectory, .badRequest),
         ]
         for (code, meaning) in expected {
-            let error = AICLIServerError(code, "why").clientError
+            let error = AICLIServerError(code, message: "why").clientError
             #expect(error.code == meaning && error.hostText == "why", "\(code)")
         }
-        let other = AICLIServerError(.init(rawValue: "TEAPOT"), "short and stout").clientError
+        let other = AICLIServerError(.init(rawValue: "TEAPOT"), message: "short and stout").clientError
         #expect(other.code == .hostError && other.description.contains("TEAPOT") && other.description.contains("stout"))
-        let full = AICLIServerError(.streamStart, "Maximum number of sessions (10) reached")
+        let full = AICLIServerError(.streamStart, message: "Maximum number of sessions (10) reached")
         #expect(full.isSessionLimit && full.clientError.code == .busy)
     }
 

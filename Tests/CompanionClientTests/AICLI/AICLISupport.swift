@@ -35,7 +35,7 @@ struct AICLIPeers: Sendable {
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
         var shown = AICLIShown()
         do {
-            for try await output in host.turn(chatID: chatID, request) {
+            for try await output in host.turn(chatID: chatID, request: request) {
                 shown.outputs.append(output)
                 watch(output)
             }

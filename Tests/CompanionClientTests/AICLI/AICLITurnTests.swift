@@ -34,7 +34,7 @@ import Testing
     func unverified(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
         var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
-        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        bench.feed(.verificationFailed(CompanionClientError(code, message: "no", delivery: delivery)))
         #expect(bench.error?.code == code && bench.error?.delivery == .notSent && bench.prompts == 0)
     }
 
@@ -48,7 +48,7 @@ import Testing
         bench.run()
         bench.lose()
         bench.welcome()
-        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        bench.feed(.verificationFailed(CompanionClientError(code, message: "no", delivery: delivery)))
         #expect(bench.error?.code == .streamInterrupted && bench.error?.delivery == .unknown && bench.prompts == 1)
     }
 

@@ -39,7 +39,7 @@ import Testing
     private struct Enough: Error {}
 
     private static func approvals(_ client: JarvisClient) -> JarvisApprovals {
-        JarvisApprovals(client: client) { try await client.decide($0, $1) }
+        JarvisApprovals(client: client) { try await client.decide($0, with: $1) }
     }
 
     /// Watches until a body has seen enough.
@@ -199,7 +199,7 @@ import Testing
                 second.change {
                     $0.faults = [FakeJarvisFault(.silence(gate: "state"), on: "/approval/status", times: 1)]
                 }
-                async let receipt = client.decide(.deploy, .allow(always: false))
+                async let receipt = client.decide(.deploy, with: .allow(always: false))
                 try await second.reached("state")
                 let isBack = try await client.returnToLocal()
                 #expect(isBack)

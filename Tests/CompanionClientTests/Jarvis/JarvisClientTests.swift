@@ -73,7 +73,10 @@ import Testing
     func bodyLimit() async throws {
         try await withJarvis { jarvis, client in
             let error = try await clientError {
-                try await client.decide(.deploy, .reject(always: false, reason: String(repeating: "no ", count: 6000)))
+                try await client.decide(
+                    .deploy,
+                    with: .reject(always: false, reason: String(repeating: "no ", count: 6000))
+                )
             }
             #expect(error.code == .tooLarge && error.delivery == .notSent)
             #expect(jarvis.requests("POST", "/").isEmpty)
@@ -156,7 +159,7 @@ import Testing
                 let endpoint = try #require(CompanionEndpoint(first.endpointText))
                 try await JarvisClient.withClient(endpoint: endpoint, fallback: base) { client in
                     #expect(!client.usesFallback)
-                    _ = try await client.decide(.deploy, .allow(always: false))
+                    _ = try await client.decide(.deploy, with: .allow(always: false))
                 }
                 #expect(first.status(of: FakeJarvisScript.deploy) == "approved")
                 // Another service in the daemon's place is no reason to go elsewhere.

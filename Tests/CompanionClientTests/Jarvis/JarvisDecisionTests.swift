@@ -9,8 +9,8 @@ import Testing
     )
     func decisions() async throws {
         try await withJarvis { jarvis, client in
-            let approved = try await client.decide(.deploy, .allow(always: false))
-            let rejected = try await client.decide(.mail, .reject(always: false, reason: "not \"today\""))
+            let approved = try await client.decide(.deploy, with: .allow(always: false))
+            let rejected = try await client.decide(.mail, with: .reject(always: false, reason: "not \"today\""))
             #expect(approved.status == .approved && rejected.status == .rejected)
             #expect(
                 jarvis.requests.map { "\($0.method) \($0.path)" } == [
@@ -40,7 +40,7 @@ import Testing
             ]
         }
         try await withJarvis(script) { jarvis, client in
-            let error = try await decisionError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await decisionError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .overruled && error.status == .rejected, "\(error)")
             #expect(error.description.contains("someone else decided first"))
             #expect(jarvis.requests("POST", "/").count == 1)
@@ -51,7 +51,7 @@ import Testing
     func alreadyDecided(status: String) async throws {
         try await withJarvis { jarvis, client in
             jarvis.decide(FakeJarvisScript.deploy, status)
-            let error = try await decisionError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await decisionError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .alreadyDecided && error.status?.rawValue == status)
             #expect(jarvis.requests("POST", "/").isEmpty)
         }
@@ -61,14 +61,14 @@ import Testing
     func gone() async throws {
         try await withJarvis { jarvis, client in
             jarvis.change { $0.approvals.removeAll { $0.id == FakeJarvisScript.deploy } }
-            let unknown = try await decisionError { try await client.decide(.deploy, .allow(always: false)) }
+            let unknown = try await decisionError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(unknown.code == .gone && jarvis.requests("POST", "/").isEmpty)
             jarvis.change {
                 $0.faults = [
                     FakeJarvisFault(.removesFirst(id: FakeJarvisScript.mail), on: "/approval/approve", times: 1)
                 ]
             }
-            let vanished = try await decisionError { try await client.decide(.mail, .allow(always: false)) }
+            let vanished = try await decisionError { try await client.decide(.mail, with: .allow(always: false)) }
             #expect(vanished.code == .gone && jarvis.requests("POST", "/").count == 1)
         }
     }
@@ -78,26 +78,28 @@ import Testing
         let broken = FakeJarvisFault.Kind.json(status: 500, #"{"error":true,"reason":"Something went wrong."}"#)
         let faster = FakeJarvisFault.Kind.decidesFirst(id: FakeJarvisScript.deploy, status: "rejected", then: broken)
         try await withJarvis(.fault(faster, on: "/approval/approve")) { jarvis, client in
-            let error = try await decisionError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await decisionError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .alreadyDecided && error.status == .rejected)
             #expect(jarvis.requests("POST", "/").count == 1)
         }
         try await withJarvis(.fault(broken, on: "/approval/approve", times: 1)) { jarvis, client in
-            let error = try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .server && jarvis.requests("POST", "/").count == 1)
-            #expect(try await client.decide(.deploy, .allow(always: false)).status == .approved)
+            #expect(try await client.decide(.deploy, with: .allow(always: false)).status == .approved)
         }
     }
 
     @Test("An answer that is lost is looked for instead of asked for again")
     func lostAnswer() async throws {
         try await withJarvis(.fault(.losesAnswer, on: "/approval/approve")) { jarvis, client in
-            let receipt = try await client.decide(.deploy, .allow(always: false))
+            let receipt = try await client.decide(.deploy, with: .allow(always: false))
             #expect(receipt.status == .approved && receipt.message == nil)
             #expect(jarvis.requests("POST", "/").count == 1)
         }
         try await withJarvis(.fault(.reset, on: "/approval/reject")) { jarvis, client in
-            let error = try await clientError { try await client.decide(.deploy, .reject(always: false, reason: "no")) }
+            let error = try await clientError {
+                try await client.decide(.deploy, with: .reject(always: false, reason: "no"))
+            }
             #expect(error.code == .unreachable)
             #expect(jarvis.requests("POST", "/").count == 1 && jarvis.status(of: FakeJarvisScript.deploy) == "pending")
         }
@@ -109,12 +111,12 @@ import Testing
     )
     func unreadableAnswer(fault: FakeJarvisFault.Kind) async throws {
         try await withJarvis(.fault(.obeys(then: fault), on: "/approval/approve")) { jarvis, client in
-            let receipt = try await client.decide(.deploy, .allow(always: false))
+            let receipt = try await client.decide(.deploy, with: .allow(always: false))
             #expect(receipt.status == .approved && receipt.message == nil)
             #expect(jarvis.requests("POST", "/").count == 1)
         }
         try await withJarvis(.fault(fault, on: "/approval/approve")) { jarvis, client in
-            _ = try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+            _ = try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(jarvis.requests("POST", "/").count == 1 && jarvis.status(of: FakeJarvisScript.deploy) == "pending")
         }
     }
@@ -131,7 +133,7 @@ import Testing
             ]
         }
         try await withJarvis(script) { jarvis, client in
-            let error = try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .server)
             #expect(jarvis.requests("GET", "/approval/status").count == 2)
         }
@@ -148,7 +150,7 @@ import Testing
             ]
         }
         try await withJarvis(script) { jarvis, client in
-            let error = try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .unreachable && error.delivery == .unknown, "\(error)")
             #expect(jarvis.requests("POST", "/").count == 1)
             #expect(jarvis.requests("GET", "/approval/status").count == 2)
@@ -171,7 +173,7 @@ import Testing
                 defer { group.cancelAll() }
                 for await _ in listening { break }
                 return try await JarvisClient.withClient(endpoint: endpoint) { client in
-                    try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+                    try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
                 }
             }
             #expect(error.code == .unreachable && error.delivery == .unknown, "\(error)")
@@ -182,12 +184,12 @@ import Testing
     func contradiction() async throws {
         let answer = #"{"id":"\#(FakeJarvisScript.deploy)","status":"rejected","message":"ok"}"#
         try await withJarvis(.fault(.json(status: 200, answer), on: "/approval/approve")) { _, client in
-            let error = try await decisionError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await decisionError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .undecided && error.status == .pending)
         }
         let other = #"{"id":"\#(FakeJarvisScript.mail)","status":"pending","action":"a"}"#
         try await withJarvis(.fault(.json(status: 200, other), on: "/approval/status")) { jarvis, client in
-            let error = try await clientError { try await client.decide(.deploy, .allow(always: false)) }
+            let error = try await clientError { try await client.decide(.deploy, with: .allow(always: false)) }
             #expect(error.code == .badAnswer && jarvis.requests("POST", "/").isEmpty)
         }
     }
@@ -197,7 +199,7 @@ import Testing
         try await withJarvis { jarvis, client in
             _ = try await client.daemonHealth()
             let receipt = try await client.request(.init(action: "rm -rf /", reason: "r", requestedBy: "x"))
-            _ = try await client.decide(receipt.id, .allow(always: false))
+            _ = try await client.decide(receipt.id, with: .allow(always: false))
             #expect(jarvis.requests.allSatisfy { !$0.path.contains("execute") })
         }
     }

@@ -35,7 +35,7 @@ extension LumiAnswer {
             (.moveMouse(to: try LumiPoint(x: -10, y: 20)), "move_mouse", ["x": "-10", "y": "20"]),
             (.clickMouse(at: nil), "click_mouse", ["button": "left"]),
             (
-                .clickMouse(at: try LumiPoint(x: 1, y: 2), .right), "click_mouse",
+                .clickMouse(at: try LumiPoint(x: 1, y: 2), with: .right), "click_mouse",
                 ["button": "right", "x": "1", "y": "2"]
             ),
             (.scrollMouse(by: try LumiPoint(x: 0, y: -30)), "scroll_mouse", ["delta_x": "0", "delta_y": "-30"]),

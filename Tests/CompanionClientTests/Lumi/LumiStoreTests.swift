@@ -133,9 +133,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = LumiStore(directory: directory)
             #expect(try store.starred().isEmpty)
-            try store.star(sample.agent, true)
+            try store.star(sample.agent, isStarred: true)
             #expect(try store.starred() == [sample.agent])
-            try store.star(sample.agent, false)
+            try store.star(sample.agent, isStarred: false)
             #expect(try store.starred().isEmpty)
         }
     }

@@ -44,7 +44,7 @@ import Testing
 
     private func run(_ chat: AgentChat, _ chatID: String, _ request: TurnRequest) async throws -> [TurnEvent] {
         var outputs: [TurnEvent] = []
-        for try await output in chat.turn(chatID: chatID, request) { outputs.append(output) }
+        for try await output in chat.turn(chatID: chatID, request: request) { outputs.append(output) }
         return outputs
     }
 
@@ -165,7 +165,7 @@ import Testing
             let id = LumiStore.id(sample.conversation)
             let (seen, continuation) = AsyncStream<Void>.makeStream()
             let reader = Task {
-                for try await output in chat.turn(chatID: id, TurnRequest(prompt: "And how?")) {
+                for try await output in chat.turn(chatID: id, request: TurnRequest(prompt: "And how?")) {
                     if case .text = output { continuation.yield() }
                 }
             }

@@ -17,9 +17,9 @@ import Testing
     @Test(
         "An error of any module begins in lower case, and has no full stop if it is one sentence",
         arguments: [
-            (CompanionClientError(.tooLarge, "The answer is too large."), "the answer is too large"),
+            (CompanionClientError(.tooLarge, message: "The answer is too large."), "the answer is too large"),
             (
-                CompanionClientError(.notFound, "Not found on 192.168.1.5:7878.", hostText: "gone"),
+                CompanionClientError(.notFound, message: "Not found on 192.168.1.5:7878.", hostText: "gone"),
                 "not found on 192.168.1.5:7878. The host says: gone"
             ),
             (CompanionHostError(.portInUse, "Port 7878 is taken."), "port 7878 is taken"),
@@ -56,10 +56,14 @@ import Testing
         arguments: ["The Mac", "Port 3", "No One"]
     )
     func names(name: String) throws {
-        var lost = CompanionClientError(.unreachable, "\(name) (192.168.1.5:7878) did not answer in time.")
+        var lost = CompanionClientError(.unreachable, message: "\(name) (192.168.1.5:7878) did not answer in time.")
         lost.beginsWithName = true
         #expect(AppError(describing: lost).message == "\(name) (192.168.1.5:7878) did not answer in time")
-        let late = CompanionClientError(.alreadyDecided, "x", hostText: "\(name) was first: the question was approved")
+        let late = CompanionClientError(
+            .alreadyDecided,
+            message: "x",
+            hostText: "\(name) was first: the question was approved"
+        )
         #expect(AppError(describing: late).message == "\(name) was first: the question was approved")
     }
 

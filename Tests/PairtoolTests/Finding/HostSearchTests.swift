@@ -11,7 +11,7 @@ import Testing
         try #require(CompanionEndpoint(text))
     }
 
-    private let silence = CompanionClientError(.unreachable, "nothing listens there")
+    private let silence = CompanionClientError(.unreachable, message: "nothing listens there")
 
     @Test("A host that is where it was is used at once, and nobody is asked for it")
     func lastGood() throws {

@@ -10,14 +10,14 @@ package struct AICLIMessages: Sendable {
     let recorder: HistoryRecorder?
 
     /// Without a recorder, no message is kept.
-    package init(_ store: AICLIStore, _ recorder: HistoryRecorder?) {
+    package init(_ store: AICLIStore, recorder: HistoryRecorder?) {
         (self.store, self.recorder) = (store, recorder)
     }
 
     /// Adds a message to the chat of a directory.
     ///
     /// - Returns: The message for ``keep(_:of:)``; nil if it was not kept.
-    func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) async -> MessageKey? {
+    func say(_ role: CompanionMessage.Role, text: String, at date: Date, in directory: String) async -> MessageKey? {
         guard let recorder else { return nil }
         let chatID = AICLISessionTable.chatID(for: directory)
         if role == .user, let project = await projects().first(where: { $0.localPath.isSame(as: directory) }) {

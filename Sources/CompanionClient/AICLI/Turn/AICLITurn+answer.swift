@@ -64,6 +64,6 @@ extension AICLITurn {
     }
 
     private func failed(_ text: String?) -> CompanionClientError {
-        CompanionClientError(.hostError, "The turn failed on the host.", hostText: text)
+        CompanionClientError(.hostError, message: "The turn failed on the host.", hostText: text)
     }
 }

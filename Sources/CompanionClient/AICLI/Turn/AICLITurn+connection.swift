@@ -3,7 +3,9 @@ import CompanionWire
 extension AICLITurn {
     mutating func closed(_ closure: AICLIClosure) -> [Action] {
         if closure.isRefusal {
-            return end(.fail(CompanionClientError(.notPaired, "The host rejected the token.", delivery: delivery)))
+            return end(
+                .fail(CompanionClientError(.notPaired, message: "The host rejected the token.", delivery: delivery))
+            )
         }
         if let error = closure.error, [.tooLarge, .badAnswer, .unsupportedVersion, .notPaired].contains(error.code) {
             var error = error
@@ -12,7 +14,7 @@ extension AICLITurn {
         }
         let cause =
             closure.error
-            ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: delivery)
+            ?? CompanionClientError(.unreachable, message: "The host closed the connection.", delivery: delivery)
         // If no connection ever worked, the host is off. Nothing was sent, so there is nothing to wait for.
         guard isWelcome || breaks > 0 else {
             var error = cause
@@ -37,24 +39,24 @@ extension AICLITurn {
         guard isPrompted else {
             return CompanionClientError(
                 .unreachable,
-                "The connection to the host did not come back. The prompt was not sent.",
+                message: "The connection to the host did not come back. The prompt was not sent.",
                 delivery: .notSent,
                 underlying: cause
             )
         }
-        return interrupted("The connection to the host did not come back.", cause)
+        return interrupted("The connection to the host did not come back.", because: cause)
     }
 
-    func interrupted(_ what: String, _ cause: CompanionClientError? = nil) -> CompanionClientError {
+    func interrupted(_ what: String, because cause: CompanionClientError? = nil) -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
-            "\(what) The prompt was not sent again; the session goes on with the next one.",
+            message: "\(what) The prompt was not sent again; the session goes on with the next one.",
             delivery: isBegun ? .answered : .unknown,
             underlying: cause
         )
     }
 
-    mutating func verified(_ verdict: AICLISessionTable.Verdict, _ id: String) -> [Action] {
+    mutating func verified(_ verdict: AICLISessionTable.Verdict, of id: String) -> [Action] {
         guard phase == .verifying, id == sessionID else { return [] }
         var actions = [Action.verdict(verdict, sessionID: id)]
         switch verdict {
@@ -74,7 +76,7 @@ extension AICLITurn {
     mutating func unverified(_ cause: CompanionClientError) -> [Action] {
         guard phase == .verifying else { return [] }
         guard !isPrompted else {
-            return end(.fail(interrupted("The host could not be asked about the session.", cause)))
+            return end(.fail(interrupted("The host could not be asked about the session.", because: cause)))
         }
         var error = cause
         error.delivery = .notSent
@@ -91,7 +93,7 @@ extension AICLITurn {
     mutating func startSession() -> [Action] {
         phase = .starting
         let data = AICLIClient.sessionStart(in: workingDirectory)
-        return [.send(request("streamStart", .start, data))] + wake(after: configuration.reply)
+        return [.send(request("streamStart", as: .start, data: data))] + wake(after: configuration.reply)
     }
 
     mutating func subscribe() -> [Action] {
@@ -101,7 +103,7 @@ extension AICLITurn {
             "sessionIds": .array(sessionID.map { [.string($0)] } ?? []),
         ]
         // A subscription has no reply. The pong shows that the server has taken it; stored messages may come behind it.
-        let (subscription, ping) = (request("subscribe", .other, data), request("ping", .ping))
+        let (subscription, ping) = (request("subscribe", as: .other, data: data), request("ping", as: .ping))
         return [.send(subscription), .send(ping)] + wake(after: configuration.drain)
     }
 
@@ -118,14 +120,14 @@ extension AICLITurn {
             isWelcome = true
             return openSession()
         case .connecting:
-            return closed(AICLIClosure(error: CompanionClientError(.timedOut, "The host does not respond.")))
+            return closed(AICLIClosure(error: CompanionClientError(.timedOut, message: "The host does not respond.")))
         case .verifying, .starting:
             let error = CompanionClientError(
                 .timedOut,
-                "The host did not open a session within \(configuration.reply.forPeople).",
+                message: "The host did not open a session within \(configuration.reply.forPeople).",
                 delivery: delivery
             )
-            return end(.fail(isPrompted ? interrupted(error.message, error) : error))
+            return end(.fail(isPrompted ? interrupted(error.message, because: error) : error))
         case .draining: return drained(at: moment)
         case .answering:
             if let actions = questionTimedOut(at: moment) { return actions }
@@ -143,7 +145,7 @@ extension AICLITurn {
     private func silent() -> CompanionClientError {
         CompanionClientError(
             .timedOut,
-            "The agent was silent for \(configuration.silence.forPeople). It may still be working.",
+            message: "The agent was silent for \(configuration.silence.forPeople). It may still be working.",
             delivery: isBegun ? .answered : .unknown
         )
     }

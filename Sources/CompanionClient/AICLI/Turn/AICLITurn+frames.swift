@@ -48,7 +48,9 @@ extension AICLITurn {
             return [.started(sessionID: sessionID)] + subscribe()
         case (.start, .failure(let error)) where phase == .starting: return end(.fail(error.notSent))
         case (.start, .nothing) where phase == .starting:
-            return end(.fail(CompanionClientError(.badAnswer, "The host gave no session.", delivery: .notSent)))
+            return end(
+                .fail(CompanionClientError(.badAnswer, message: "The host gave no session.", delivery: .notSent))
+            )
         case (.ping, _):
             guard phase == .draining else { return [] }
             // What was stored of the answer may be behind what comes live: it is waited for, and put in order.
@@ -184,7 +186,7 @@ extension AICLITurn {
         promptedAt = serverTime
         // If the session replaced another one, the prompt is already in the transcript.
         let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
-        return [.prompting] + said + [.send(request("claudeCommand", .prompt, command(prompt)))]
+        return [.prompting] + said + [.send(request("claudeCommand", as: .prompt, data: command(prompt)))]
             + wake(after: configuration.silence)
     }
 

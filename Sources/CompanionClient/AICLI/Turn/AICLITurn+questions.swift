@@ -34,7 +34,7 @@ extension AICLITurn {
     /// - Parameter answer: One of the options; anything else denies.
     mutating func answered(
         _ request: AICLIPermissionRequest,
-        _ answer: String?,
+        with answer: String?,
         at moment: Moment
     ) -> [Action] {
         guard let index = question?.asked.firstIndex(where: { $0.request == request && $0.word == nil }) else {
@@ -71,7 +71,7 @@ extension AICLITurn {
         close(open, until: open.repliedAt, at: moment)
         hasAnswered = true
         isFollowing = false
-        let command = request("claudeCommand", .prompt, command(word))
+        let command = request("claudeCommand", as: .prompt, data: command(word))
         return [.said(.user, word, moment.date), .send(command)] + wake(after: configuration.silence)
     }
 
@@ -84,7 +84,7 @@ extension AICLITurn {
                 "sessionId": (asked.request.sessionID ?? sessionID).map(JSONValue.string) ?? .null,
                 "response": asked.word.map(JSONValue.string) ?? .null, "remember": false,
             ]
-            return Action.send(request("permission", .permission, data))
+            return Action.send(request("permission", as: .permission, data: data))
         }
         return frames + wake(after: configuration.silence)
     }

@@ -42,7 +42,7 @@ package struct AICLITurn: Sendable {
 
     /// A moment of the turn: the date, and the time since the turn began.
     package struct Moment: Sendable, Hashable {
-        package var date: Date
+        var date: Date
         /// The time since the turn began.
         package var elapsed: Duration
 
@@ -185,11 +185,11 @@ package struct AICLITurn: Sendable {
             return take(frame, at: moment)
         case .closed(let closure, connection): return closed(closure)
         case .frame, .closed: return []
-        case .verified(let verdict, let id): return verified(verdict, id)
+        case .verified(let verdict, let id): return verified(verdict, of: id)
         case .verificationFailed(let error): return unverified(error)
         case .timer(timer): return timedOut(at: moment)
         case .timer: return []
-        case .permission(let request, let answer): return answered(request, answer, at: moment)
+        case .permission(let request, let answer): return answered(request, with: answer, at: moment)
         }
     }
 
@@ -211,11 +211,11 @@ package struct AICLITurn: Sendable {
         return [.timer(timer, wait)]
     }
 
-    mutating func request(_ type: String, _ kind: Pending, _ data: JSONValue = .object([:])) -> AICLIRequest {
+    mutating func request(_ type: String, as kind: Pending, data: JSONValue = .object([:])) -> AICLIRequest {
         number += 1
         let id = "\(type)-\(connection)-\(number)"
         pending[id] = kind
-        return AICLIRequest(type, id: id, data)
+        return AICLIRequest(type, id: id, data: data)
     }
 
     mutating func end(_ action: Action) -> [Action] {

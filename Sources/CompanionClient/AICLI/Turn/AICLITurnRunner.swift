@@ -15,10 +15,10 @@ package struct AICLITurnRunner: Sendable {
     /// Waits between two connection attempts.
     package var pause: @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
 
-    package init(client: AICLIClient, store: AICLIStore) {
+    init(client: AICLIClient, store: AICLIStore) {
         self.client = client
         self.store = store
-        messages = AICLIMessages(store, nil)
+        messages = AICLIMessages(store, recorder: nil)
     }
 
     /// Runs a turn.
@@ -43,7 +43,7 @@ package struct AICLITurnRunner: Sendable {
         )
         var isOut = false
         do {
-            let summary = try await drive(&turn, &isOut, waiting: waiting, emit: emit)
+            let summary = try await drive(&turn, isOut: &isOut, waiting: waiting, emit: emit)
             if let waiting { try store.updateOutbox { $0.finish(waiting) } }
             return summary
         } catch {
@@ -55,7 +55,7 @@ package struct AICLITurnRunner: Sendable {
     /// - Parameter isOut: Set to true just before the prompt is sent.
     private func drive(
         _ turn: inout AICLITurn,
-        _ isOut: inout Bool,
+        isOut: inout Bool,
         waiting: String?,
         emit: (TurnEvent) -> Void
     ) async throws -> FinishedTurn {
@@ -88,12 +88,12 @@ package struct AICLITurnRunner: Sendable {
                         let outgoing = AsyncStream<[UInt8]>.makeStream()
                         requests = outgoing.continuation
                         group.addTask {
-                            await connect(number, after: wait, sending: outgoing.stream, within: budget, sink)
+                            await connect(number, after: wait, sending: outgoing.stream, within: budget, into: sink)
                         }
                     case .send(let request): requests?.yield(request.json(now: moment.date))
                     case .verify(let id):
                         let directory = turn.workingDirectory
-                        group.addTask { await verify(id, in: directory, sink) }
+                        group.addTask { await verify(id, in: directory, into: sink) }
                     case .timer(let number, let wait):
                         group.addTask {
                             try? await Task.sleep(for: wait)
@@ -110,7 +110,7 @@ package struct AICLITurnRunner: Sendable {
                         if !isOut { try begin(waiting) }
                         isOut = true
                     case .said(let role, let text, let time):
-                        let key = await messages.say(role, text, at: time, in: turn.workingDirectory)
+                        let key = await messages.say(role, text: text, at: time, in: turn.workingDirectory)
                         if role == .user { message = key }
                     case .started, .verdict, .saw:
                         try note(action, in: turn, at: moment.date)
@@ -132,7 +132,7 @@ extension AICLITurnRunner {
         after wait: Duration,
         sending requests: AsyncStream<[UInt8]>,
         within budget: StreamBudget,
-        _ sink: AsyncStream<AICLITurn.Input>.Continuation
+        into sink: AsyncStream<AICLITurn.Input>.Continuation
     ) async {
         let closure: AICLIClosure
         do {
@@ -167,7 +167,7 @@ extension AICLITurnRunner {
         try await client.checkTokenByHTTP()
         return CompanionClientError(
             .unreachable,
-            "\(client.endpoint) did not open a WebSocket, or closed it at once.",
+            message: "\(client.endpoint) did not open a WebSocket, or closed it at once.",
             delivery: .notSent
         )
     }
@@ -175,7 +175,7 @@ extension AICLITurnRunner {
     private func verify(
         _ id: String,
         in directory: String,
-        _ sink: AsyncStream<AICLITurn.Input>.Continuation
+        into sink: AsyncStream<AICLITurn.Input>.Continuation
     ) async {
         do {
             sink.yield(.verified(try await client.continueSession(id, in: directory), sessionID: id))
@@ -219,7 +219,7 @@ extension AICLITurnRunner {
         if isOut {
             let why = failure?.description ?? "Nobody waited for it."
             let text = "The answer did not arrive. \(why)"
-            _ = await messages.say(.system, text, at: now(), in: turn.workingDirectory)
+            _ = await messages.say(.system, text: text, at: now(), in: turn.workingDirectory)
         }
         guard let waiting, isOut, let failure, failure.delivery == .answered,
             ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)

@@ -74,7 +74,7 @@ struct LiveConnection: Sendable {
                 case .text, .continuation:
                     text += data.readBytes(length: data.readableBytes) ?? []
                     guard text.count <= Self.largestEvent else {
-                        throw CompanionClientError(.tooLarge, "The host sent a live event of more than 1 MiB.")
+                        throw CompanionClientError(.tooLarge, message: "The host sent a live event of more than 1 MiB.")
                     }
                     guard frame.fin else { continue }
                     defer { text = [] }

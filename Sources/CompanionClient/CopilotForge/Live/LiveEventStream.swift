@@ -83,7 +83,7 @@ extension CompanionAPIClient {
         guard let pin = security.certificate?.spki else {
             throw CompanionClientError(
                 .unsupportedVersion,
-                "\(endpoint) was paired by protocol 1, which has no live connection.",
+                message: "\(endpoint) was paired by protocol 1, which has no live connection.",
                 delivery: .notSent
             )
         }
@@ -98,7 +98,7 @@ extension CompanionAPIClient {
         guard let connection else {
             // If the host refused, it answers the same request without the upgrade with a JSON error.
             _ = try await json(.get("/companion/live"), as: CompanionErrorResponse.self)
-            throw CompanionClientError(.badAnswer, "\(endpoint) did not answer with a WebSocket.")
+            throw CompanionClientError(.badAnswer, message: "\(endpoint) did not answer with a WebSocket.")
         }
         try await connection.run(take)
     }

@@ -98,8 +98,8 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         }
 
         private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
-            let target = "/companion/chats/\(try client.segment(chatID, "chat"))/continue"
-            return try await client.openEvents(.post(target, request))
+            let target = "/companion/chats/\(try client.segment(chatID, of: "chat"))/continue"
+            return try await client.openEvents(.post(target, body: request))
         }
 
         private mutating func read(from body: HTTPClientResponse.Body.AsyncIterator) async throws {
@@ -122,7 +122,11 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         }
 
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
-            CompanionClientError(.tooLarge, "\(client.endpoint) sent an answer that is too large.", underlying: error)
+            CompanionClientError(
+                .tooLarge,
+                message: "\(client.endpoint) sent an answer that is too large.",
+                underlying: error
+            )
         }
 
         /// Any error after the stream has begun is reported as an interruption.
@@ -138,7 +142,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             if let cause, cause is CancellationError { return cause }
             return CompanionClientError(
                 .streamInterrupted,
-                "The answer of \(client.endpoint) broke off.",
+                message: "The answer of \(client.endpoint) broke off.",
                 underlying: cause
             )
         }

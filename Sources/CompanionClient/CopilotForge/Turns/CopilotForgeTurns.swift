@@ -48,15 +48,15 @@ package struct StreamedTurns: TurnRunning {
         try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
-        turn(chatID: chatID, request, with: nil)
+    package func turn(chatID: String, request: TurnRequest) -> TurnEvents {
+        turn(chatID: chatID, request: request, with: nil)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
-        turn(chatID: chatID, request, with: journal)
+    package func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+        turn(chatID: chatID, request: request, with: journal)
     }
 
-    private func turn(chatID: String, _ request: TurnRequest, with journal: PromptJournal?) -> TurnEvents {
+    private func turn(chatID: String, request: TurnRequest, with journal: PromptJournal?) -> TurnEvents {
         TurnEvents { emit in
             let turn = ChatTurn(
                 client: client,
@@ -82,7 +82,8 @@ package struct StreamedTurns: TurnRunning {
         guard let other = try await client.status().connectedDevice, other.id != deviceID else { return }
         throw CompanionClientError(
             .superseded,
-            "\(client.endpoint) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
+            message:
+                "\(client.endpoint) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
             delivery: .notSent
         )
     }
@@ -113,17 +114,17 @@ package struct CommandedTurns: TurnRunning {
         try await client.waitForAnswer(chatID: chatID, begun: begun, waits: waits, now: now, say: say)
     }
 
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
+    package func turn(chatID: String, request: TurnRequest) -> TurnEvents {
         TurnEvents { emit in
-            let turnID = try await client.startTurn(chatID: chatID, ContinueChatRequest(request))
+            let turnID = try await client.startTurn(chatID: chatID, request: ContinueChatRequest(request))
             try await follow(turnID, in: chatID, emit)
         }
     }
 
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnEvents {
+    package func turn(chatID: String, request: TurnRequest, journal: PromptJournal) -> TurnEvents {
         TurnEvents { emit in
             let request = ContinueChatRequest(request)
-            guard let turnID = try await client.startTurn(chatID: chatID, request, journal: journal) else {
+            guard let turnID = try await client.startTurn(chatID: chatID, request: request, journal: journal) else {
                 return emit(.status("The host has this prompt already."))
             }
             try await follow(turnID, in: chatID, emit)

@@ -25,7 +25,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         self.client = client
         self.clock = clock
         target =
-            "/companion/chats/\(try client.segment(chatID, "chat"))/turns/\(try client.segment(turnID, "turn"))/events"
+            "/companion/chats/\(try client.segment(chatID, of: "chat"))/turns/\(try client.segment(turnID, of: "turn"))/events"
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
@@ -181,7 +181,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             guard let wait = backoff.next() else {
                 throw CompanionClientError(
                     .streamInterrupted,
-                    "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
+                    message:
+                        "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
                         + "prompt, and goes on with it if it still runs.",
                     underlying: error
                 )
@@ -195,7 +196,11 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         }
 
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
-            CompanionClientError(.tooLarge, "\(client.endpoint) sent an answer that is too large.", underlying: error)
+            CompanionClientError(
+                .tooLarge,
+                message: "\(client.endpoint) sent an answer that is too large.",
+                underlying: error
+            )
         }
     }
 }

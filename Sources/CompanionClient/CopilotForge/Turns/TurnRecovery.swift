@@ -25,7 +25,7 @@ package struct TurnRecovery: Sendable {
         /// the host did not begin to answer. Default: 3.
         package var readsUntilNotTaken: Int
 
-        package init(
+        init(
             limit: Duration = .seconds(150),
             longestTurn: Duration = .seconds(30 * 60),
             turnLimit: Duration? = nil,
@@ -80,7 +80,7 @@ package struct TurnRecovery: Sendable {
     /// The part of the answer that was shown.
     package private(set) var answer = ""
 
-    package init(prompt: String, configuration: Configuration = Configuration()) {
+    init(prompt: String, configuration: Configuration = Configuration()) {
         self.prompt = prompt
         self.configuration = configuration
         self.wait = configuration.firstWait
@@ -185,7 +185,7 @@ package struct TurnRecovery: Sendable {
     private func cutOff() -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
-            "The host ended in the middle of the answer. What it had is shown; the prompt was not sent again.",
+            message: "The host ended in the middle of the answer. What it had is shown; the prompt was not sent again.",
             underlying: cause
         )
     }
@@ -193,7 +193,7 @@ package struct TurnRecovery: Sendable {
     private func notTaken() -> CompanionClientError {
         var error = CompanionClientError(
             .unreachable,
-            "The connection failed, and the chat does not have the prompt. It was not sent again.",
+            message: "The connection failed, and the chat does not have the prompt. It was not sent again.",
             delivery: .notSent,
             underlying: cause
         )
@@ -217,7 +217,7 @@ package struct TurnRecovery: Sendable {
             }
         return CompanionClientError(
             .streamInterrupted,
-            message,
+            message: message,
             delivery: wasTaken ? .answered : .unknown,
             underlying: error ?? cause
         )
@@ -227,7 +227,8 @@ package struct TurnRecovery: Sendable {
     private func lost(in chat: String) -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
-            "The host was restarted during this turn, and \(chat): the answer is lost. The prompt may have run in part; "
+            message:
+                "The host was restarted during this turn, and \(chat): the answer is lost. The prompt may have run in part; "
                 + "it was not sent again.",
             delivery: wasTaken ? .answered : .unknown,
             underlying: cause
@@ -238,7 +239,7 @@ package struct TurnRecovery: Sendable {
 extension CompanionClientError {
     /// A turn that the host has ended with an error.
     static func turnFailed(_ failure: TurnFailure) -> CompanionClientError {
-        var error = CompanionClientError(.hostError, "The turn failed on the host.", hostText: failure.text)
+        var error = CompanionClientError(.hostError, message: "The turn failed on the host.", hostText: failure.text)
         if failure.isUnavailable { error.hostCode = .hostAgentUnavailable }
         return error
     }

@@ -51,16 +51,16 @@ package struct AgentChat: TurnRunning {
     ///
     /// Throws ``ProviderError``, ``LumiStoreError``, `HistoryError` and ``ProviderKeyStoreError``. A prompt that got no
     /// answer is not kept.
-    package func turn(chatID: String, _ request: TurnRequest) -> TurnEvents {
-        TurnEvents { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
+    package func turn(chatID: String, request: TurnRequest) -> TurnEvents {
+        TurnEvents { emit in emit(.finished(try await run(chatID: chatID, request: request, emit))) }
     }
 
     private func run(
         chatID: String,
-        _ request: TurnRequest,
+        request: TurnRequest,
         _ show: (TurnEvent) -> Void
     ) async throws -> FinishedTurn {
-        let (conversation, agent) = try await find(chatID, request.projectPath)
+        let (conversation, agent) = try await find(chatID, path: request.projectPath)
         guard let provider = Provider(named: agent.configuration.provider) else {
             throw ProviderError(
                 .unknownProvider,
@@ -101,7 +101,7 @@ package struct AgentChat: TurnRunning {
                 case .thought, .toolCall: break
                 }
             }
-            if let error = failure(of: record.answer, ending: ending, provider) { throw error }
+            if let error = failure(of: record.answer, ending: ending, from: provider) { throw error }
         } catch {
             // Best effort: another error is on its way to the user.
             if !record.answer.isEmpty {
@@ -121,7 +121,7 @@ package struct AgentChat: TurnRunning {
     private func failure(
         of answer: String,
         ending: ProviderEvent.Reason,
-        _ provider: Provider
+        from provider: Provider
     ) -> ProviderError? {
         let name = provider.displayName
         switch ending {
@@ -150,7 +150,7 @@ package struct AgentChat: TurnRunning {
     }
 
     /// The conversation, and the agent that answers in it: the first of its agents that is still there.
-    private func find(_ chatID: String, _ path: String?) async throws -> (LumiConversation, LumiAgent) {
+    private func find(_ chatID: String, path: String?) async throws -> (LumiConversation, LumiAgent) {
         let agents = try store.loadAgents()?.items ?? []
         let id = UUID(uuidString: chatID)
         var known: LumiConversation?

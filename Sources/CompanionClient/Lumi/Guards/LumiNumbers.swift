@@ -2,7 +2,7 @@ import CompanionWire
 
 /// How loud or bright: 0 to 100 percent.
 package struct LumiLevel: Sendable, Hashable {
-    package let percent: Int
+    let percent: Int
 
     /// - Throws: ``LumiInputError`` outside of 0…100.
     package init(percent: Int) throws(LumiInputError) {
@@ -35,8 +35,8 @@ package struct LumiPoint: Sendable, Hashable {
     /// The range of a coordinate or a distance, in points: more than any arrangement of screens needs.
     package static let range = -100_000...100_000
 
-    package let x: Int
-    package let y: Int
+    let x: Int
+    let y: Int
 
     /// - Throws: ``LumiInputError`` outside of ``range``.
     package init(x: Int, y: Int) throws(LumiInputError) {

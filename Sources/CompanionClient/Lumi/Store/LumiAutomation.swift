@@ -6,7 +6,7 @@ package struct LumiAutomation: Codable, Sendable, Hashable, Identifiable {
     package struct Trigger: Codable, Sendable, Hashable {
         package var type: String
 
-        package init(type: String) {
+        init(type: String) {
             self.type = type
         }
 
@@ -26,7 +26,7 @@ package struct LumiAutomation: Codable, Sendable, Hashable, Identifiable {
     package var createdAt: Date?
     package var updatedAt: Date?
 
-    package init(
+    init(
         id: UUID,
         title: String,
         notes: String = "",

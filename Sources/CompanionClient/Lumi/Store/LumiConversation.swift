@@ -8,8 +8,8 @@ package struct LumiConversation: Codable, Sendable, Hashable, Identifiable {
     package var participantIds: [UUID]
     /// Oldest first.
     package var messages: [LumiMessage]
-    package var createdAt: Date?
-    package var updatedAt: Date?
+    var createdAt: Date?
+    var updatedAt: Date?
 
     package init(
         id: UUID,
@@ -51,7 +51,7 @@ package struct LumiMessage: Codable, Sendable, Hashable, Identifiable {
     package var content: String
     /// Which agent wrote it.
     package var agentId: UUID?
-    package var timestamp: Date?
+    var timestamp: Date?
     /// Whether the answer was still being written when the Mac wrote the file.
     package var isStreaming: Bool
     /// A picture that belongs to it; its type shows by its first bytes.

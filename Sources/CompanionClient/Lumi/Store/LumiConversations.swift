@@ -27,7 +27,7 @@ package struct LumiConversations: Sendable {
     }
 
     /// The conversations in the history that a recorder writes to; nil if that cannot be used.
-    package init?(_ store: LumiStore, _ recorder: HistoryRecorder) async {
+    package init?(_ store: LumiStore, recorder: HistoryRecorder) async {
         let found = await recorder.history.use { history throws(HistoryError) in history }
         guard let found else { return nil }
         self.init(store, in: found, of: recorder.host, now: recorder.now)
@@ -106,7 +106,11 @@ extension LumiConversations: ProjectBrowsing, ChatBrowsing {
         let agents = pulled?.items ?? []
         let all = try await readChats(agents)
         guard pulled != nil || !all.isEmpty else {
-            throw LumiStoreError(.neverPulled, "nothing was pulled from the host yet", remedy: "pairtool lumi sync")
+            throw LumiStoreError(
+                .neverPulled,
+                message: "nothing was pulled from the host yet",
+                remedy: "pairtool lumi sync"
+            )
         }
         let chats = Dictionary(grouping: all, by: \.projectId)
         listed.withLockedValue { $0 = chats }

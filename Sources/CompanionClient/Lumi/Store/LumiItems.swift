@@ -9,7 +9,7 @@ package struct LumiItems<Item: Codable & Sendable & Hashable>: Decodable, Sendab
     /// When the Mac changed the list last; nil on older Macs.
     package var updatedAt: Date?
 
-    package init(_ items: [Item] = [], dropped: Int = 0, updatedAt: Date? = nil) {
+    init(_ items: [Item] = [], dropped: Int = 0, updatedAt: Date? = nil) {
         self.items = items
         self.dropped = dropped
         self.updatedAt = updatedAt
@@ -48,7 +48,7 @@ extension KeyedDecodingContainer {
 package enum LumiJSON {
     package static func decoder() -> JSONDecoder { JSONDecoder() }
 
-    package static func encoder() -> JSONEncoder {
+    static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
         return encoder

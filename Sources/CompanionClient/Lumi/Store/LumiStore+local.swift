@@ -24,7 +24,7 @@ extension LumiStore {
         if FileStatus(takenPath) == nil {
             guard FileStatus(pulled) != nil else { return nil }
             guard rename(pulled, takenPath) == 0 else {
-                throw LumiStoreError(.unusable, "\(pulled) cannot be moved: \(PrivateFile.systemMessage())")
+                throw LumiStoreError(.unusable, message: "\(pulled) cannot be moved: \(PrivateFile.systemMessage())")
             }
         }
         do {
@@ -88,7 +88,7 @@ extension LumiStore {
     }
 
     /// Marks an agent, or removes its mark.
-    package func star(_ id: UUID, _ isStarred: Bool) throws {
+    package func star(_ id: UUID, isStarred: Bool) throws {
         try withLock {
             var stars = Stars(agents: try starred())
             if isStarred { stars.agents.insert(id) } else { stars.agents.remove(id) }

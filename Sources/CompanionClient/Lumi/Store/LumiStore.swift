@@ -35,14 +35,17 @@ package struct LumiStore: Sendable {
         guard bytes.count <= Self.sizeLimit else {
             throw LumiStoreError(
                 .tooLarge,
-                "The file \(file.name) has more than \(Self.sizeLimit >> 20) MiB; it was not stored."
+                message: "The file \(file.name) has more than \(Self.sizeLimit >> 20) MiB; it was not stored."
             )
         }
         do {
             try Self.check(bytes, of: file)
         } catch {
             // What does not decode may be secret: nothing of it goes into the message.
-            throw LumiStoreError(.malformed, "The file \(file.name) has unexpected content; it was not stored.")
+            throw LumiStoreError(
+                .malformed,
+                message: "The file \(file.name) has unexpected content; it was not stored."
+            )
         }
         try write(bytes, to: path(of: file))
     }
@@ -128,7 +131,7 @@ extension LumiStore {
         } catch {
             throw LumiStoreError(
                 .unusable,
-                "what was kept of the host cannot be read: \(error)",
+                message: "what was kept of the host cannot be read: \(error)",
                 remedy: error.remedy
             )
         }
@@ -138,14 +141,14 @@ extension LumiStore {
         if let newest, let version = try? decoder.decode(Version.self, from: data).version, version > newest {
             throw LumiStoreError(
                 .newer,
-                "\(path) was written by a newer version of pairtool",
+                message: "\(path) was written by a newer version of pairtool",
                 remedy: "update pairtool"
             )
         }
         do {
             return (content: try decoder.decode(Content.self, from: data), bytes: bytes)
         } catch {
-            throw LumiStoreError(.damaged, "\(path) is damaged", remedy: remedy)
+            throw LumiStoreError(.damaged, message: "\(path) is damaged", remedy: remedy)
         }
     }
 
@@ -153,7 +156,7 @@ extension LumiStore {
         do {
             try bytes.withUnsafeBytes { try PrivateFile.write($0, to: path) }
         } catch {
-            throw LumiStoreError(.unusable, "it cannot be kept: \(error)")
+            throw LumiStoreError(.unusable, message: "it cannot be kept: \(error)")
         }
     }
 
@@ -163,7 +166,7 @@ extension LumiStore {
         do {
             data = try LumiJSON.encoder().encode(content)
         } catch {
-            throw LumiStoreError(.unusable, "it cannot be kept: it does not encode")
+            throw LumiStoreError(.unusable, message: "it cannot be kept: it does not encode")
         }
         try write(Array(data), to: path)
     }

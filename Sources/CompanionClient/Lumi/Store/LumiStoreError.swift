@@ -34,7 +34,7 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
     /// The command or act that helps, if there is one.
     package let remedy: String?
 
-    init(_ code: Code, _ message: String, remedy: String? = nil) {
+    init(_ code: Code, message: String, remedy: String? = nil) {
         self.code = code
         self.message = message
         self.remedy = remedy

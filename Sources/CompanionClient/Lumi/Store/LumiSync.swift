@@ -55,7 +55,7 @@ package struct LumiSync: Sendable {
             if file.holdsSecrets, !withKeys {
                 outcome = .leftOut
             } else if isConnected {
-                (outcome, isConnected) = try await pull(file, client)
+                (outcome, isConnected) = try await pull(file, from: client)
             }
             let item = Item(file: file, outcome: outcome)
             items.append(item)
@@ -65,7 +65,7 @@ package struct LumiSync: Sendable {
     }
 
     /// - Returns: What became of the file, and whether the connection still stands.
-    private func pull(_ file: LumiSyncFile, _ client: LumiClient) async throws -> (Outcome, Bool) {
+    private func pull(_ file: LumiSyncFile, from client: LumiClient) async throws -> (Outcome, Bool) {
         do {
             let answer = try await client.exchange(.syncData(file))
             guard answer.success else {
@@ -73,7 +73,7 @@ package struct LumiSync: Sendable {
                 if reason.utf8.starts(with: "Unknown command".utf8) {
                     throw CompanionClientError(
                         .unsupportedVersion,
-                        "\(client.endpoint) is an old Lumi host, which has no sync.",
+                        message: "\(client.endpoint) is an old Lumi host, which has no sync.",
                         hostText: reason
                     )
                 }
@@ -97,7 +97,7 @@ package struct LumiSync: Sendable {
 
 extension LumiRequest {
     static func syncData(_ file: LumiSyncFile) -> LumiRequest {
-        LumiRequest("get_sync_data", ["file": file.name], pace: .sync)
+        LumiRequest("get_sync_data", parameters: ["file": file.name], pace: .sync)
     }
 }
 

@@ -52,7 +52,7 @@ struct AgentStarCommand: AsyncParsableCommand {
     func run() async throws {
         let pulled = try host.selector.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
-        try pulled.store.star(agent.id, !remove)
+        try pulled.store.star(agent.id, isStarred: !remove)
         let row = AgentRow(agent, isStarred: !remove, origin: try pulled.store.origin(of: agent.id))
         options.output.result(row, id: row.id) {
             "\(TerminalText.line(agent.name)) is \(remove ? "no longer starred" : "starred")."

@@ -141,7 +141,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
         func validate() throws { _ = try place }
 
         func run(on mac: RemoteMac, output: Output) async throws {
-            try await mac.perform(.clickMouse(at: try place, right ? .right : .left), output: output)
+            try await mac.perform(.clickMouse(at: try place, with: right ? .right : .left), output: output)
         }
 
         private var place: LumiPoint? {

@@ -83,7 +83,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
                     next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
                 )
             }
-            let decided = try await approvals.decide(approval, answer)
+            let decided = try await approvals.decide(approval, with: answer)
             let isApproved = if case .reject = answer { false } else { true }
             // Daemons have no agent that goes on.
             let waits = isApproved && approval.options != nil && options.output.format != .quiet

@@ -75,7 +75,7 @@ struct ApprovalWatcher: Sendable {
     /// Sends a decision that was made on the desktop. The watch reports the result.
     private func decide(_ approval: Approval, _ answer: ApprovalAnswer) async {
         do {
-            _ = try await approvals.decide(approval, answer)
+            _ = try await approvals.decide(approval, with: answer)
         } catch {
             let failure = AppError(describing: error)
             output.warn(

@@ -190,7 +190,7 @@ struct Conversation: Sendable {
             ) {
                 try await turn.run { begun in
                     try await Self.show(
-                        turns.turn(chatID: chatID, request),
+                        turns.turn(chatID: chatID, request: request),
                         request,
                         chatID,
                         session,

@@ -213,7 +213,7 @@ struct OutboxSender {
         _ turns: any TurnRunning,
         _ begun: (String) -> Void
     ) async throws -> String {
-        let journal = PromptJournal(waiting, store)
+        let journal = PromptJournal(waiting, in: store)
         let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
         var writer: TurnWriter?
         var asksUser = false
@@ -239,7 +239,7 @@ struct OutboxSender {
         )
         func receive() async throws {
             try await questions.answering {
-                for try await part in turns.turn(chatID: chatID, request, journal: journal) {
+                for try await part in turns.turn(chatID: chatID, request: request, journal: journal) {
                     if case .begun(let turnID) = part {
                         try LastTurns(environment: session.environment).remember(
                             turnID,

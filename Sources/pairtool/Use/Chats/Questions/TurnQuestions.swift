@@ -82,7 +82,7 @@ final class TurnQuestions: Sendable {
         guard let approvals = session.offer.approvals else { return }
         do {
             if let answer = usualAnswer(notice) {
-                try await PersistentDecision(approvals: approvals).run(notice.id, answer) { error in
+                try await PersistentDecision(approvals: approvals).run(id: notice.id, answer: answer) { error in
                     let failure = AppError(describing: error.naming(session.host))
                     session.interaction.warn(failure.adding("Trying again to answer the agent."))
                 }
@@ -124,7 +124,7 @@ final class TurnQuestions: Sendable {
             mayDecide: asked.mayDecide,
             mayAlways: asked.mayAlways
         )
-        if let answer { _ = try await approvals.decide(asked.approval, answer) }
+        if let answer { _ = try await approvals.decide(asked.approval, with: answer) }
         if !asked.mayDecide { session.interaction.say(Self.ownerAnswers) }
     }
 }

@@ -88,7 +88,9 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         case cloud
     }
 
+    /// How long the client waits for the host.
     package var timeouts: Timeouts
+    /// How much of an answer the client reads.
     package var limits: Limits
     var retries: Retries
     /// The one base URL that is asked, whatever the other answers. Default: nil, the one that answers.
@@ -106,5 +108,6 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         self.via = via
     }
 
+    /// The timeouts, limits and retries that their types give as defaults.
     package static let `default` = CompanionClientConfiguration()
 }

@@ -2,6 +2,7 @@
 package struct FamilyFiles: Sendable {
     /// A damaged file.
     package struct Damage: Sendable, Hashable {
+        /// The absolute path of the damaged file.
         package var path: String
         /// Whether the host has what the file held.
         package var canBePulledAgain: Bool

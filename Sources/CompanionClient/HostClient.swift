@@ -5,16 +5,27 @@ import CompanionWire
 package struct HostClient: Sendable {
     /// Whether no request goes to the host: the data was read earlier.
     package var isLocal: Bool
+    /// Lists and unpairs devices.
     package var devices: (any DeviceManaging)?
+    /// Lists the models of the host's assistant.
     package var models: (any ModelListing)?
+    /// Lists projects.
     package var projects: (any ProjectBrowsing)?
+    /// Lists chats and reads their messages.
     package var chats: (any ChatBrowsing)?
+    /// Sends prompts and follows their turns.
     package var turns: (any TurnRunning)?
+    /// Begins sessions in a project.
     package var sessions: (any SessionBeginning)?
+    /// Makes projects and chats.
     package var creation: (any ProjectCreating)?
+    /// Stops a turn that runs.
     package var cancellation: (any TurnCancelling)?
+    /// Reports events of the host while they happen.
     package var events: (any EventReporting)?
+    /// Tells which files a chat's agent has changed.
     package var changes: (any ChangeReporting)?
+    /// Lists and decides requests for approval.
     package var approvals: (any ApprovalDeciding)?
 
     package init(

@@ -119,6 +119,7 @@ extension String {
 
 /// A text that equals only the same bytes, as a path does: for sets and dictionaries.
 package struct ByteText: Sendable, Hashable {
+    /// The text itself, unchanged.
     package let text: String
 
     package init(_ text: some StringProtocol) {

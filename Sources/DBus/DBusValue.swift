@@ -16,8 +16,11 @@ package enum DBusValue: Sendable, Hashable {
 
     /// The text; nil for a value of another type. The accessors below work in the same way.
     package var string: String? { if case .string(let text) = self { text } else { nil } }
+    /// The number; nil for values of other types.
     package var uint32: UInt32? { if case .uint32(let number) = self { number } else { nil } }
+    /// The texts of an array of strings; nil for values of other types.
     package var strings: [String]? { if case .strings(let texts) = self { texts } else { nil } }
+    /// The entries of a dictionary with texts as keys; nil for values of other types.
     package var dictionary: [String: DBusValue]? { if case .dictionary(let entries) = self { entries } else { nil } }
 }
 

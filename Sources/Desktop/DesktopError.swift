@@ -53,6 +53,7 @@ package struct DesktopError: Error, Sendable, CustomStringConvertible {
         package var description: String { value.rawValue }
     }
 
+    /// The kind of error.
     package let code: Code
     /// The error and its cause as a sentence for people, without a full stop.
     package let message: String

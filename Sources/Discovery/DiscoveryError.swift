@@ -44,6 +44,7 @@ package struct DiscoveryError: Error, Sendable {
         package var description: String { value.rawValue }
     }
 
+    /// The kind of error, by which callers decide what to do.
     package var code: Code
     /// The error as a sentence for people, without a full stop.
     package var message: String

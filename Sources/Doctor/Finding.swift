@@ -25,9 +25,11 @@ package enum Verdict: String, Encodable, Sendable, CaseIterable {
 
 /// The result of a check: a verdict, the evidence for it, and one piece of advice.
 package struct Finding: Encodable, Sendable, Hashable {
+    /// The check that found it.
     package var check: CheckName
     /// The interface, host or file that was checked.
     package var subject: String?
+    /// The outcome; `doctor` fails if that of any finding ``Verdict/fails``.
     package var verdict: Verdict
     /// May contain text from a peer; sanitised when shown. Never contains a secret.
     package var evidence: String

@@ -9,6 +9,7 @@ package struct FileStatus: Sendable, Hashable {
         case file, directory, link, pipe, socket, characterDevice, other
     }
 
+    /// The sort of file; links are not followed.
     package let kind: Kind
     /// The lowest nine bits of the mode.
     package let permissions: UInt32

@@ -17,6 +17,7 @@ package struct RecordFileError: Error, Sendable, CustomStringConvertible {
 
 /// A JSON file of records (mode 0600), with the version of its format.
 package struct RecordFile<Content: Decodable & Sendable>: Sendable {
+    /// The path of the file, which need not exist yet.
     package let path: String
     /// The lock file that all writers of the file use.
     package let lock: String

@@ -8,8 +8,11 @@ import NIOHTTP1
 
 /// The address of a provider, and the key for it.
 package struct ProviderEndpoint: Sendable, Hashable {
+    /// The service, which decides the format of requests.
     package var provider: Provider
+    /// The address that paths are appended to.
     package var url: ProviderURL
+    /// The key that is sent; nil for servers that need none.
     package var key: ProviderKey?
     /// The provider's name in errors. Default: its display name.
     package let name: String

@@ -29,12 +29,15 @@ package struct ProviderError: Error, Sendable {
         package static let unknownProvider = Code(.unknownProvider)
         /// All agents of a conversation are gone.
         package static let noAgent = Code(.noAgent)
+        /// The provider needs a key, and none is stored or in the environment.
         package static let keyMissing = Code(.keyMissing)
         /// The stored key is not a valid key.
         package static let keyUnusable = Code(.keyUnusable)
         /// The configured address is not one to send a key to. Nothing was sent.
         package static let refusedURL = Code(.refusedURL)
+        /// No connection could be made.
         package static let unreachable = Code(.unreachable)
+        /// The provider did not answer in time, or fell silent during its answer.
         package static let timedOut = Code(.timedOut)
         /// It answered with a redirect, which is never followed: the key is for one host.
         package static let redirected = Code(.redirected)
@@ -44,6 +47,7 @@ package struct ProviderError: Error, Sendable {
         package static let forbidden = Code(.forbidden)
         /// Status 404: usually a model that does not exist.
         package static let notFound = Code(.notFound)
+        /// Status 400, and others of the 4xx that have no code of their own.
         package static let badRequest = Code(.badRequest)
         /// The conversation is longer than the model takes.
         package static let contextOverflow = Code(.contextOverflow)
@@ -55,6 +59,7 @@ package struct ProviderError: Error, Sendable {
         package static let server = Code(.server)
         /// The answer is not in the provider's format.
         package static let badAnswer = Code(.badAnswer)
+        /// The request or the answer is larger than its limit.
         package static let tooLarge = Code(.tooLarge)
         /// The provider's content filter blocked the answer or the rest of it.
         package static let blocked = Code(.blocked)
@@ -68,7 +73,9 @@ package struct ProviderError: Error, Sendable {
         package var description: String { value.rawValue }
     }
 
+    /// The kind of error, by which callers decide what to do.
     package var code: Code
+    /// The provider that it is about; nil if pairtool does not know it.
     package var provider: Provider?
     /// The message for people.
     package var message: String
@@ -78,6 +85,7 @@ package struct ProviderError: Error, Sendable {
     package var httpStatus: Int?
     /// How long to wait, as the provider says.
     package var retryAfter: Duration?
+    /// The error of the connection, for logs; nil if the provider itself answered.
     package var underlying: (any Error)?
 
     /// - Parameter providerText: Only the first 500 characters are kept.

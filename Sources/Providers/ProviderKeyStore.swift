@@ -5,6 +5,7 @@ import LocalState
 /// (mode 0600).
 package struct ProviderKeyStore: Sendable {
     private let file: RecordFile<Content>
+    /// The path of the file, with mode 0600.
     package var path: String { file.path }
 
     private struct Content: Codable, Equatable {
@@ -123,6 +124,7 @@ package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
         case unusable
     }
 
+    /// The kind of error.
     package let code: Code
     /// The message for people. Holds nothing of the file's content.
     package let message: String

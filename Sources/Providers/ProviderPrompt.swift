@@ -28,6 +28,7 @@ package struct ProviderPrompt: Sendable, Hashable {
         }
     }
 
+    /// The model's name, as the provider writes it.
     package var model: String
     /// The system prompt; nil for none. An empty one becomes nil.
     package var system: String?

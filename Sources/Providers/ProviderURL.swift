@@ -6,6 +6,7 @@ import CompanionWire
 /// ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16 and fe80::/10. Other names may lead
 /// anywhere.
 package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
+    /// True for `https`, false for `http`.
     package let isSecure: Bool
     /// A name or an address, in brackets where it is IPv6.
     package let host: String

@@ -22,7 +22,9 @@ package struct QRCodecError: Error, CustomStringConvertible {
 
     /// A place in the sources.
     package struct Location: Sendable, Hashable, CustomStringConvertible {
+        /// The file of the source, with its module.
         package var file: String
+        /// The line in the file, counted from 1.
         package var line: Int
 
         /// `Module/File.swift:12`.

@@ -8,7 +8,9 @@ import NIOHTTP1
 
 /// A client of one AICLI server: HTTP for requests, a WebSocket for turns. Connects to local addresses only.
 package struct AICLIClient: Sendable {
+    /// The server's address and port.
     package let endpoint: CompanionEndpoint
+    /// The limits and timeouts of all requests.
     package let configuration: CompanionClientConfiguration
     /// Plain HTTP, or TLS with the certificate that was trusted when the server was paired.
     package let security: HostSecurity

@@ -4,6 +4,7 @@ import Identity
 
 /// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
 package struct AICLIFrame: Sendable, Hashable {
+    /// The kind of the frame, such as `streamChunk`; it decides the shape of the data.
     package var type: String
     /// The id of the request that the frame answers; nil if the frame names none.
     package var requestID: String?
@@ -57,7 +58,9 @@ package struct AICLIFrame: Sendable, Hashable {
 /// A frame for an AICLI server.
 package struct AICLIRequest: Sendable, Hashable {
     package var type: String
+    /// The id that the server repeats in its answer.
     package var requestID: String
+    /// The members that belong to the type; an object.
     package var data: JSONValue
 
     init(_ type: String, id: String, data: JSONValue = .object([:])) {

@@ -53,6 +53,7 @@ package struct AICLIHealth: Sendable, Hashable, Codable {
     package var version: String?
     /// Whether the agent's program is installed; nil if the server does not say.
     package var assistantAvailable: Bool?
+    /// The interface that the server speaks.
     package var generation: AICLIGeneration
 
     /// - Returns: nil if this is not an AICLI server's answer.

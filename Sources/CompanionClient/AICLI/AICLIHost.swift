@@ -4,7 +4,9 @@ import NIOConcurrencyHelpers
 
 /// A paired AICLI server: its operations and its local store.
 package struct AICLIHost: Sendable {
+    /// Sends the requests.
     package let client: AICLIClient
+    /// Holds sessions and prompts that wait, which the server forgets when it restarts.
     package let store: AICLIStore
     /// Runs turns; tests replace its clock.
     package var runner: AICLITurnRunner

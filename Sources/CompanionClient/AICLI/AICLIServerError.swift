@@ -8,21 +8,33 @@ package struct AICLIServerError: Error, Sendable, Hashable {
 
         package init(rawValue: String) { self.rawValue = rawValue }
 
+        /// The server has no such session.
         package static let invalidSession = Code(rawValue: "INVALID_SESSION")
         /// The same error in builds of late July.
         package static let sessionNotFound = Code(rawValue: "SESSION_NOT_FOUND")
+        /// The server runs as many sessions as it allows.
         package static let sessionLimit = Code(rawValue: "SESSION_LIMIT")
+        /// The server refuses the request.
         package static let permissionDenied = Code(rawValue: "PERMISSION_DENIED")
+        /// The server does not know this type of request.
         package static let routing = Code(rawValue: "ROUTING_ERROR")
+        /// The server failed while it handled the request.
         package static let handler = Code(rawValue: "HANDLER_ERROR")
+        /// The session could not be started.
         package static let streamStart = Code(rawValue: "STREAM_START_FAILED")
+        /// The prompt could not be handed to the session.
         package static let streamSend = Code(rawValue: "STREAM_SEND_FAILED")
+        /// A prompt outside of a session failed.
         package static let command = Code(rawValue: "COMMAND_FAILED")
+        /// A question to the assistant failed.
         package static let ask = Code(rawValue: "ASK_FAILED")
+        /// The answer to a question of the assistant could not be passed on.
         package static let permission = Code(rawValue: "PERMISSION_FAILED")
+        /// The server cannot work in the directory.
         package static let setDirectory = Code(rawValue: "SET_DIRECTORY_FAILED")
     }
 
+    /// The server's code, which may be one that is not listed here.
     package var code: Code
     /// The server's text.
     package var message: String

@@ -43,7 +43,9 @@ package struct AutoResponse: Sendable {
         case stop(Reason)
     }
 
+    /// The rule by which it goes on or stops.
     package let mode: Mode
+    /// The most prompts and time that it may spend.
     package let limits: Limits
     /// The number of automatic messages so far.
     package private(set) var sent = 0

@@ -3,6 +3,7 @@ package import FoundationEssentials
 
 /// A prompt and its options.
 package struct TurnRequest: Sendable, Hashable {
+    /// The user's text for the agent.
     package var prompt: String
     /// nil lets the host or the agent choose.
     package var model: String?

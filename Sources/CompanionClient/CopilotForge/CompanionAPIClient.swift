@@ -8,8 +8,11 @@ import NIOConcurrencyHelpers
 /// Uses HTTP/1.1, connects to local addresses only, follows no redirects, and reads no more than its limits allow.
 /// Protocol v1 has no credentials; with v2 the client uses TLS with a pinned key and sends a session token.
 package struct CompanionAPIClient: Sendable {
+    /// The host's address and port.
     package let endpoint: CompanionEndpoint
+    /// The limits and timeouts of all requests.
     package let configuration: CompanionClientConfiguration
+    /// How the connection is protected: not at all with v1, by a pinned key with v2.
     package let security: HostSecurity
     let session: SessionTokenCache?
     let http: HTTPClient

@@ -46,6 +46,7 @@ package struct CompanionClientError: Error, Sendable {
         package static let forbidden = Code(.forbidden)
         /// The host refused the request (status 400 and the like); `hostText` has its reason.
         package static let badRequest = Code(.badRequest)
+        /// The host has no such path, chat or project.
         package static let notFound = Code(.notFound)
         /// The answer, a frame of it, or the request (status 413) is over its limit.
         package static let tooLarge = Code(.tooLarge)
@@ -94,6 +95,7 @@ package struct CompanionClientError: Error, Sendable {
         package var description: String { "\(fileID):\(line)" }
     }
 
+    /// The kind of error, by which callers decide what to do.
     package var code: Code
     /// The message for people. Holds no text of the host: that is in ``hostText``.
     package var message: String
@@ -111,6 +113,7 @@ package struct CompanionClientError: Error, Sendable {
     package var httpStatus: Int?
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?
+    /// Whether the request has reached the host, and so may have had an effect.
     package var delivery: Delivery
     /// Whether an open connection ended before the whole answer was there. A new one may work. The listener may also be
     /// a tunnel whose other end is down.

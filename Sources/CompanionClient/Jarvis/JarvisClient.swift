@@ -12,6 +12,7 @@ package struct JarvisClient: Sendable {
     /// The most bytes of a request's body: daemons refuse more (jarvis).
     static let bodyLimit = 16 << 10
 
+    /// The limits and timeouts of all requests.
     package let configuration: CompanionClientConfiguration
     let local: JarvisBase
     let fallback: JarvisBase?

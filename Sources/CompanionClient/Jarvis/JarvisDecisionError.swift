@@ -23,7 +23,9 @@ package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
         package var description: String { value.rawValue }
     }
 
+    /// The reason why the decision did not count.
     package var code: Code
+    /// The request that was decided.
     package var id: JarvisApprovalID
     /// The state of the request, if it is known. It is the daemon's word: sanitise it.
     package var status: JarvisApprovalStatus?

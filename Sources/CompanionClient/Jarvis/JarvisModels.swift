@@ -6,8 +6,11 @@ package struct JarvisApprovalStatus: RawRepresentable, Codable, Sendable, Hashab
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Nobody has decided.
     package static let pending = JarvisApprovalStatus(rawValue: "pending")
+    /// Somebody allowed it.
     package static let approved = JarvisApprovalStatus(rawValue: "approved")
+    /// Somebody refused it.
     package static let rejected = JarvisApprovalStatus(rawValue: "rejected")
 
     package var description: String { rawValue }
@@ -64,6 +67,7 @@ package struct JarvisApprovalState: Codable, Sendable, Hashable, Identifiable {
 
 /// The requests that wait for a decision, oldest first; those without a time come last.
 package struct JarvisPending: Sendable, Hashable {
+    /// The requests that could be read, in the daemon's order.
     package var approvals: [JarvisApproval]
     /// How many entries could not be read, for want of an id that is a UUID.
     package var unreadable: Int
@@ -73,10 +77,12 @@ package struct JarvisPending: Sendable, Hashable {
 package struct JarvisHealth: Codable, Sendable, Hashable {
     /// `healthy`, or another word if something is wrong.
     package var status: String
+    /// The daemon's version; nil if it does not tell it.
     package var version: String?
     /// The daemon's time, as the daemon writes it.
     package var timestamp: String?
 
+    /// False for every status but `healthy`.
     package var isHealthy: Bool { status == "healthy" }
 }
 

@@ -87,7 +87,9 @@ package struct LumiRoundTrips: Sendable, Hashable {
         sorted = times.sorted()
     }
 
+    /// The fastest of the round trips.
     package var shortest: Duration { sorted[0] }
+    /// The slowest of the round trips.
     package var longest: Duration { sorted[sorted.count - 1] }
 
     /// The one in the middle; of an even number the mean of the two.

@@ -6,6 +6,7 @@ import NIOPosix
 
 /// One connection to a Lumi host. It carries one command at a time, and never reconnects by itself.
 package actor LumiClient {
+    /// The host's address and port.
     package nonisolated let endpoint: CompanionEndpoint
     package nonisolated let configuration: LumiConfiguration
     nonisolated let clock: any Clock<Duration>

@@ -3,6 +3,7 @@ package struct CompanionEndpoint: Sendable, Hashable, Codable {
     /// The port of the CopilotForge companion backend.
     package static let defaultPort = 7878
 
+    /// The address that is connected to. Names are resolved before.
     package var address: IPAddress
     /// 1…65535.
     package var port: Int

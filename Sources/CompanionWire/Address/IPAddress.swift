@@ -41,6 +41,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
+    /// True for addresses of 16 bytes, false for those of 4.
     package var isIPv6: Bool { bytes.count == 16 }
 
     /// The IPv4 address inside an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`), else the address itself.

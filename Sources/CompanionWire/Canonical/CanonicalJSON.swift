@@ -11,6 +11,7 @@ package struct CanonicalJSON: Sendable, Hashable {
     /// How deeply arrays and objects may be nested.
     package static let maximumDepth = 32
 
+    /// The value `null`, for members that have nothing else.
     package static let null = CanonicalJSON(checked: .null)
 
     /// The checked value. It contains no ``JSONValue/number(_:)``.

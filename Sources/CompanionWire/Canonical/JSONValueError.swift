@@ -19,6 +19,7 @@ package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertibl
         package static let conversion = Code(value: .conversion)
     }
 
+    /// The rule of canonical JSON that the value breaks.
     package let code: Code
     /// The broken rule as a sentence for people, without a full stop.
     package let message: String

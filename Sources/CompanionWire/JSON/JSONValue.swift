@@ -28,13 +28,16 @@ extension JSONValue {
     /// The members of an object.
     package var object: [String: JSONValue]? { if case .object(let members) = self { members } else { nil } }
 
+    /// True for objects, empty ones too.
     package var isObject: Bool { object != nil }
 
     /// The elements of an array.
     package var array: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 
+    /// The text; nil for every other kind of value.
     package var string: String? { if case .string(let text) = self { text } else { nil } }
 
+    /// The truth value; nil for every other kind of value, numbers too.
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     /// A whole number; nil if it has a fraction or is out of range.

@@ -11,8 +11,11 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
 
         package init(rawValue: String) { self.rawValue = rawValue }
 
+        /// Nobody has answered yet.
         package static let open = State(rawValue: "open")
+        /// Somebody allowed it.
         package static let approved = State(rawValue: "approved")
+        /// Somebody refused it.
         package static let rejected = State(rawValue: "rejected")
         /// Nobody answered in time: the answer was no.
         package static let expired = State(rawValue: "expired")
@@ -57,6 +60,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
     package var askedAt: Date?
     /// When the request is rejected without an answer; nil if it never expires.
     package var expiresAt: Date?
+    /// How far the request is; only one that is open can be decided.
     package var state: State
     /// The id of the option that was chosen.
     package var option: String?
@@ -186,6 +190,7 @@ package struct ApprovalOption: Codable, Sendable, Hashable {
     package var id: String
     /// The agent's name for the answer. It may say anything: show ``label``, which adds the effect.
     package var name: String
+    /// The effect of the answer, which decides whether it counts as approval.
     package var kind: Kind
 
     package init(id: String, name: String, kind: Kind) {
@@ -233,6 +238,7 @@ package struct ApprovalNotice: Sendable, Hashable {
         case continued = "approval_continued"
     }
 
+    /// The step that the notice is about.
     package var phase: Phase
     /// The id of the question.
     package var id: String
@@ -240,6 +246,7 @@ package struct ApprovalNotice: Sendable, Hashable {
     package var title: String
     /// The kind of tool that the question is about; empty for none.
     package var kind: String
+    /// How far the question is after this step.
     package var state: Approval.State
     /// The answer in the agent's words; nil without one.
     package var answer: String?

@@ -20,6 +20,7 @@ package struct ChangedFile: Codable, Sendable, Hashable {
     package var path: String
     /// The path before a renaming, written as ``path`` is; nil for files that were not renamed.
     package var oldPath: String?
+    /// How the file changed.
     package var status: Status
     /// The number of lines that were added; nil for a file that is not text.
     package var added: Int?
@@ -153,6 +154,7 @@ package struct Worktree: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     /// The chat's title.
     package var title: String
+    /// The id of the project that the chat belongs to.
     package var projectId: String
     /// The path of the agent's working directory on the host.
     package var directory: String

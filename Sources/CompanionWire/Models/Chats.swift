@@ -44,6 +44,7 @@ package struct CompanionChatsResponse: Codable, Sendable, Hashable {
 
 /// The body of `POST /companion/chats/:id/continue`.
 package struct ContinueChatRequest: Codable, Sendable, Hashable {
+    /// The user's text for the agent; must not be empty.
     package var prompt: String
     /// A `localPath` that the host listed; nil leaves the choice to the host.
     package var projectPath: String?

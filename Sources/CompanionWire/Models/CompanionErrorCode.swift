@@ -73,9 +73,13 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let hostStorageFailed = CompanionErrorCode("host.storage_failed")
     /// The host stores no more for this device, for some hours or at all.
     package static let quotaExceeded = CompanionErrorCode("quota.exceeded")
+    /// The request cannot be read, or a member of it has a value that is not allowed.
     package static let requestInvalid = CompanionErrorCode("request.invalid")
+    /// The host has no such path, chat or project.
     package static let requestNotFound = CompanionErrorCode("request.not_found")
+    /// The host does not let this connection do it.
     package static let requestForbidden = CompanionErrorCode("request.forbidden")
+    /// The body of the request is larger than the host reads.
     package static let requestTooLarge = CompanionErrorCode("request.too_large")
     /// The chat, or the whole host, is at work on another turn.
     package static let chatBusy = CompanionErrorCode("chat.busy")
@@ -91,5 +95,6 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let sessionUnsaved = CompanionErrorCode("session.unsaved")
     /// The host has no such turn.
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
+    /// A fault of the host itself.
     package static let `internal` = CompanionErrorCode("internal")
 }

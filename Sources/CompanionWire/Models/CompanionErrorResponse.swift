@@ -53,15 +53,25 @@ package struct CompanionErrorResponse: Codable, Sendable, Hashable, Error {
 
     /// The texts that deployed hosts answer with, letter for letter.
     package enum Text {
+        /// The request needs a connected device, and there is none.
         package static let noDeviceConnected = "No paired companion device connected"
+        /// The assistant's account is not signed in at the host.
         package static let authRequired = "Copilot auth is required on Mac host"
+        /// The host shows no code at the moment.
         package static let noActivePairing = "No active pairing session"
+        /// The time of the code is over.
         package static let pairingExpired = "Pairing session expired"
+        /// The six digits are wrong.
         package static let invalidCode = "Invalid pairing code"
+        /// The token of the QR code is wrong.
         package static let invalidToken = "Invalid pairing token"
+        /// The device sent no public key when it paired.
         package static let missingPublicKey = "Missing device public key"
+        /// The request names no device.
         package static let missingDeviceID = "Missing device id"
+        /// The request names no chat.
         package static let missingChatID = "Missing chat id"
+        /// The prompt is missing or empty.
         package static let promptRequired = "Prompt is required"
         /// The answer of a pairtool host to plain HTTP at its port of HTTPS.
         package static let httpsOnly =

@@ -48,9 +48,13 @@ package struct CompanionPermission: RawRepresentable, Codable, Sendable, Hashabl
         self.rawValue = rawValue
     }
 
+    /// Making chats, with the command `chat.create`.
     package static let chatCreate = CompanionPermission(rawValue: "chat.create")
+    /// Sending prompts, and stopping the turns that they began.
     package static let chatSend = CompanionPermission(rawValue: "chat.send")
+    /// Making projects, with the command `project.create`.
     package static let projectCreate = CompanionPermission(rawValue: "project.create")
+    /// Beginning sessions in a project, with the command `session.create`.
     package static let sessionCreate = CompanionPermission(rawValue: "session.create")
     /// Answering the questions of the host's agent. Only a device that asks for it when it pairs can get it, or one
     /// that the host's owner gives it to.

@@ -69,6 +69,7 @@ package struct CompanionHealthResponse: Codable, Sendable, Hashable {
 /// The answer of `GET /auth/status`: whether the assistant's account is signed in on the host.
 package struct CompanionAuthStatusResponse: Codable, Sendable, Hashable {
     package var ok: Bool
+    /// Whether the assistant's account is signed in at the host.
     package var authenticated: Bool
 
     package init(authenticated: Bool) {

@@ -10,8 +10,11 @@ package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
             self.rawValue = rawValue
         }
 
+        /// The person who wrote the prompt.
         package static let user = Role(rawValue: "user")
+        /// The agent or model that answered.
         package static let assistant = Role(rawValue: "assistant")
+        /// The host or the agent's program itself.
         package static let system = Role(rawValue: "system")
     }
 

@@ -4,6 +4,7 @@ package import FoundationEssentials
 package struct ConnectedCompanionDevice: Codable, Sendable, Hashable {
     /// First 16 hex digits of SHA-256 over the device's public key text.
     package var id: String
+    /// The device's name, as the device gave it: untrusted text.
     package var name: String
     /// The time since which the host counts the device as connected; nil if the host tells none.
     package var connectedAt: Date?

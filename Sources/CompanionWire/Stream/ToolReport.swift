@@ -7,7 +7,9 @@ package struct AgentPlanStep: Codable, Sendable, Hashable {
         case completed
     }
 
+    /// One step of the plan, in the agent's words.
     package var text: String
+    /// How far it is.
     package var status: Status
 
     package init(text: String, status: Status) {

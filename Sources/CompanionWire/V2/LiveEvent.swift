@@ -14,12 +14,19 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         package static let hello = Kind(rawValue: "hello")
         /// A device paired or connected.
         package static let deviceConnected = Kind(rawValue: "device.connected")
+        /// A device closed its last connection.
         package static let deviceDisconnected = Kind(rawValue: "device.disconnected")
+        /// A device was unpaired, at the host or by itself.
         package static let deviceRevoked = Kind(rawValue: "device.revoked")
+        /// A project was made or changed.
         package static let projectChanged = Kind(rawValue: "project.changed")
+        /// A chat was made, or its title or state changed.
         package static let chatChanged = Kind(rawValue: "chat.changed")
+        /// A chat got a message, of a user or of the agent.
         package static let messageCreated = Kind(rawValue: "message.created")
+        /// The agent began to work on a prompt.
         package static let turnStarted = Kind(rawValue: "turn.started")
+        /// A turn ended; ``ok`` tells whether it ended well.
         package static let turnFinished = Kind(rawValue: "turn.finished")
         /// Somebody sent a wrong code or token.
         package static let pairingFailed = Kind(rawValue: "pairing.failed")
@@ -31,17 +38,24 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         package static let approvalContinued = Kind(rawValue: "approval.continued")
     }
 
+    /// The kind of the event, which decides which of the members below it has.
     package var type: Kind
     /// When, by the host's clock.
     package var at: Date
     /// The host's id; nil if the event does not tell it. The same goes for all members below: each event has those that
     /// belong to its type.
     package var hostId: String?
+    /// The id of the device that did it, or that it happened to.
     package var deviceId: String?
+    /// The device's name, as the device gave it: untrusted text.
     package var deviceName: String?
+    /// The id of the project that changed, or that the chat belongs to.
     package var projectId: String?
+    /// The id of the chat that changed, or that the message or turn belongs to.
     package var chatId: String?
+    /// The id of the new message.
     package var messageId: String?
+    /// The id of the turn that began or ended.
     package var turnId: String?
     /// Whether a turn ended well.
     package var ok: Bool?

@@ -32,6 +32,7 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
     package var hostNonce: String
     /// The host's Ed25519 public key, standard base64.
     package var hostPublicKey: String
+    /// The host's name for people: untrusted text until pairing has ended.
     package var hostName: String
     /// The methods that the host accepts at the moment.
     package var methods: [PairingMethod]
@@ -67,9 +68,11 @@ package struct PairingHelloResponse: Codable, Sendable, Hashable {
 package struct PairingShareRequest: Codable, Sendable, Hashable {
     /// The id of the exchange, from the answer to the first step.
     package var pairingId: String
+    /// The secret that the device has: the digits or the QR code.
     package var method: PairingMethod
     /// The device's CPace share Ya: 32 bytes, standard base64.
     package var share: String
+    /// The name that the host shows for the device.
     package var deviceName: String
     /// The device's Ed25519 public key, standard base64.
     package var devicePublicKey: String
@@ -120,6 +123,7 @@ package struct PairingConfirmRequest: Codable, Sendable, Hashable {
 package struct PairingConfirmResponse: Codable, Sendable, Hashable {
     /// The host's tag Tb: 64 bytes, standard base64.
     package var tag: String
+    /// The device as the host has recorded it.
     package var connectedDevice: ConnectedCompanionDevice
     /// The permissions that the device has from now on: those that it asked for, or fewer.
     package var permissions: [CompanionPermission]

@@ -91,7 +91,9 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
 
     /// The identity of a host among those in sight.
     package struct Key: Hashable, Sendable {
+        /// The family, since ids are unique within one only.
         package var family: HostFamily
+        /// The id that the host advertises: a claim, not a proof.
         package var id: String
         /// Whether the host advertises the id, so that it was not made up.
         package var isAdvertised: Bool

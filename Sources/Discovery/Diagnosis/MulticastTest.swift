@@ -21,6 +21,7 @@ package struct MulticastTest: Sendable, Hashable {
     package var interface: String
     /// Whether IPv6 was tested; else IPv4.
     package var isIPv6: Bool
+    /// The result of the test in this interface and address family.
     package var outcome: Outcome
     /// The other machines that were heard, whatever the outcome.
     package var others: Set<IPAddress>

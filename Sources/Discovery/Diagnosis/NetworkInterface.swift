@@ -14,6 +14,7 @@ package struct NetworkInterface: Sendable, Hashable {
         case tunnel
     }
 
+    /// The kernel's name, such as `eth0`.
     package var name: String
     /// Its number, as sockets want it.
     package var index: UInt32
@@ -31,6 +32,7 @@ package struct NetworkInterface: Sendable, Hashable {
 
     /// Whether the interface is switched on (`IFF_UP`), with a carrier or without.
     package var isUp: Bool { flags & 0x1 != 0 }
+    /// True for `lo` and its like, whose packets never leave the machine.
     package var isLoopback: Bool { flags & 0x8 != 0 }
     var isPointToPoint: Bool { flags & 0x10 != 0 }
     /// Whether there is a carrier: a cable, or a Wi-Fi network.

@@ -10,6 +10,7 @@ package struct LinkDetector: Sendable {
     package struct Link: Hashable, Sendable {
         /// The kernel's index of the interface.
         package var index: UInt32
+        /// The kernel's name of the interface, such as `eth0`.
         package var name: String
 
         package init(index: UInt32, name: String) {

@@ -14,6 +14,7 @@ package struct ServiceInstance: Hashable, Sendable {
     package var transport: Transport?
     /// The instance name's bytes as they were received: hosts may send what is not UTF-8.
     package var name: [UInt8]
+    /// The type that the instance is advertised under.
     package var type: ServiceType
     /// The DNS domain, as a rule `local`.
     package var domain: String
@@ -67,6 +68,7 @@ package struct ServiceResolution: Hashable, Sendable {
     package var interface: String
     /// The target of the SRV record.
     package var hostName: String
+    /// The TXT record, whose entries are untrusted text.
     package var txt: TXTRecord
     /// Whether the address is the sender's of the SRV record, because the record's target does not resolve.
     package var isSenderAddress: Bool

@@ -46,9 +46,11 @@ package struct PairingContext: Sendable, Hashable {
     package var hostID: String
     /// In base64.
     package var hostPublicKey: String
+    /// The host's name, which both sides bind to the exchange.
     package var hostName: String
     /// In base64.
     package var devicePublicKey: String
+    /// The device's name, which both sides bind to the exchange.
     package var deviceName: String
     /// The permissions that the device requests, in the order sent.
     package var permissions: [CompanionPermission]

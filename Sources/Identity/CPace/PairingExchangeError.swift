@@ -12,6 +12,7 @@ package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
         package static let library = Code(value: .library)
     }
 
+    /// The kind of error.
     package let code: Code
     /// The message for users.
     package let message: String

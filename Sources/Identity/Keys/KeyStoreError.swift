@@ -16,6 +16,7 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
         package static let library = Code(value: .library)
     }
 
+    /// The kind of error.
     package let code: Code
     /// The message for users: what happened, and why.
     package let message: String

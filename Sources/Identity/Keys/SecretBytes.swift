@@ -2,6 +2,7 @@ internal import CSodium
 
 /// Bytes that must not leak: in guarded and locked memory, never copied, and wiped when it is freed.
 package struct SecretBytes: ~Copyable {
+    /// The number of bytes, which never changes.
     package let count: Int
     private let pointer: UnsafeMutableRawPointer
 

@@ -7,7 +7,9 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     /// The user's name for the host; at first the host's own name.
     package var name: String
+    /// The family, which decides the client.
     package var family: HostFamily
+    /// How the host has proven its identity.
     package var trust: HostTrust
     /// The address and port at which it was last reached.
     package var endpoint: CompanionEndpoint

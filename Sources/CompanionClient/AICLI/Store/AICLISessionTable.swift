@@ -8,7 +8,9 @@ package struct AICLISession: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     /// Exactly as the server lists the project: it compares the path byte by byte when a session is continued.
     package var workingDirectory: String
+    /// The time of the first prompt, by this device's clock.
     package var createdAt: Date
+    /// The time of the latest prompt or answer, by this device's clock.
     package var lastActivityAt: Date
     /// The stored messages that were already shown. The server sends them again on every subscription.
     package var seen: [String] = []

@@ -1,6 +1,7 @@
 import CompanionWire
 import Testing
 
+@testable import CompanionApp
 @testable import pairtool
 
 @Suite("The tools that are allowed beforehand") struct AllowedToolsTests {

@@ -102,16 +102,18 @@ struct ChatCommand: AsyncParsableCommand {
                 chat,
                 project: project,
                 in: session,
-                shownOn: output,
+                view: output.turnView,
                 model: model,
                 allowedTools: tools.allowedTools,
                 deniesQuestions: tools.denyQuestions
             )
+            conversation.sayToolHints()
             if !pictures.isEmpty { try conversation.checkTakesImages() }
             conversation.images = pictures
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,
+                output: output,
                 prompts: prompts,
                 completer: completer,
                 history: last ?? 6,

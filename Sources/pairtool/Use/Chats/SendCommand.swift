@@ -136,15 +136,17 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func open(in session: HostSession, shownOn output: Output) async throws -> Conversation {
-        try await Conversation.open(
+        let conversation = try await Conversation.open(
             new ? nil : words[0],
             project: project,
             in: session,
-            shownOn: output,
+            view: output.turnView,
             model: model,
             allowedTools: tools.allowedTools,
             deniesQuestions: tools.denyQuestions
         )
+        conversation.sayToolHints()
+        return conversation
     }
 
     /// Keeps the prompt on the disk, and sends it if the host can be reached.
@@ -167,7 +169,9 @@ struct SendCommand: AsyncParsableCommand {
                 if !earlier.stuck.isEmpty || earlier.isCancelled {
                     throw ExitRequest(earlier.failures.max() ?? .failed)
                 }
-                let outcome = try await OutboxSender(session, .showing(output)).send { $0.id.isSame(as: waiting.id) }
+                let outcome = try await OutboxSender(session, .showing(output.turnView)).send {
+                    $0.id.isSame(as: waiting.id)
+                }
                 if let worst = outcome.failures.max() { throw ExitRequest(worst) }
                 if output.format == .quiet, let answer = outcome.answer { output.data(TerminalText.block(answer)) }
             }

@@ -1,5 +1,7 @@
+import CompanionApp
 import CompanionHost
 import CompanionWire
+import PairingAgent
 
 /// The hint for a user who allows a tool that the agent does not have.
 enum ToolHint {
@@ -11,5 +13,14 @@ enum ToolHint {
         guard !known.contains(where: { $0.isSame(as: tool) }) else { return nil }
         let hint = NearestWord.of(tool, in: known).map { "did you mean \($0)?" }
         return "The built-in agent has no tool “\(tool)”; \(hint ?? "it has \(known.joined(separator: ", "))")"
+    }
+}
+
+extension Conversation {
+    /// Says which of the tools that the user allows the agent does not have.
+    func sayToolHints() {
+        for hint in (allowedTools ?? []).compactMap({ ToolHint.text(about: $0, model: model) }) {
+            session.interaction.say(TerminalText.line(hint))
+        }
     }
 }

@@ -6,7 +6,7 @@ import Identity
 
 /// Shows a turn while it runs: the answer on standard output, tools and status on standard error; or both at a terminal
 /// that shows Markdown.
-struct TurnWriter {
+struct TurnWriter: TurnDisplay {
     let output: Output
     let chatID: String
     /// The host to name in messages about its connection; nil shows its address.
@@ -180,6 +180,15 @@ struct TurnWriter {
             endsLine = true
         }
         output.context.stderr.write(text + "\n")
+    }
+}
+
+extension Output {
+    /// How this output shows turns.
+    var turnView: TurnView {
+        TurnView(asksUser: format == .text) { chatID, host, allowedTools in
+            TurnWriter(output: self, chatID: chatID, host: host, allowedTools: allowedTools)
+        }
     }
 }
 

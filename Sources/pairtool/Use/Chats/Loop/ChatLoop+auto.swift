@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionClient
 import FoundationEssentials
 import NIOConcurrencyHelpers

@@ -25,8 +25,10 @@ extension ChatLoop {
         case "/chats": try await chats(argument)
         case "/history":
             let count = argument.flatMap(Int.init).map { max(1, $0) } ?? 20
-            let (conversation, prompts) = (conversation, prompts)
-            _ = try await run("Stopped.") { try await Self.showHistory(count, conversation, prompts) }
+            let (conversation, prompts, output) = (conversation, prompts, output)
+            _ = try await run("Stopped.") {
+                try await Self.showHistory(count, of: conversation, on: output, prompts: prompts)
+            }
         case "/model": try await chooseModel(argument)
         case "/allow": allow(argument)
         case "/auto": choose(argument)
@@ -65,13 +67,14 @@ extension ChatLoop {
                 word,
                 project: project,
                 in: before.session,
-                shownOn: before.output,
+                view: before.view,
                 model: before.model,
                 allowedTools: tools,
                 deniesQuestions: before.deniesQuestions
             )
         }
         guard let next = next.value else { return }
+        next.sayToolHints()
         (conversation, allowedOnce) = (next, [])
         conversation.images = before.images
         sayTitle()
@@ -108,11 +111,15 @@ extension ChatLoop {
         return (shown + more + ["Continue one: /chats NUMBER"]).joined(separator: "\n")
     }
 
-    static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader) async throws {
-        let (session, output) = (conversation.session, conversation.output)
+    static func showHistory(
+        _ count: Int,
+        of conversation: Conversation,
+        on output: Output,
+        prompts: any PromptReader
+    ) async throws {
         guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
         let writer = MessageWriter(output: output)
-        for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
+        for message in try await conversation.session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
             if message.role == .user { await prompts.remember(message.text, isKept: false) }
         }

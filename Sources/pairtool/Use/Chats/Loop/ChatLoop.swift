@@ -35,7 +35,7 @@ struct ChatLoop {
     }
 
     /// The output for answers and messages.
-    var output: Output { conversation.output }
+    let output: Output
 
     /// How an operation ended that Ctrl-C can stop.
     enum Outcome<R> {
@@ -49,6 +49,7 @@ struct ChatLoop {
     init(
         session: HostSession,
         conversation: Conversation,
+        output: Output,
         prompts: any PromptReader,
         completer: ChatCompleter,
         history: Int,
@@ -56,6 +57,7 @@ struct ChatLoop {
     ) {
         self.session = session
         self.conversation = conversation
+        self.output = output
         commandLineTools = conversation.allowedTools
         self.history = history
         self.auto = auto
@@ -66,7 +68,9 @@ struct ChatLoop {
     /// Runs until the input ends or the user quits.
     mutating func run() async throws {
         completer.use(session)
-        if conversation.exists, history > 0 { try await Self.showHistory(history, conversation, prompts) }
+        if conversation.exists, history > 0 {
+            try await Self.showHistory(history, of: conversation, on: output, prompts: prompts)
+        }
         // A host that answers for this program alone would keep the user waiting.
         if session.host.family.behavior.queuing == .untilReceived {
             do {

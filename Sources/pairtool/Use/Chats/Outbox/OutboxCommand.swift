@@ -162,7 +162,7 @@ struct OutboxSendCommand: AsyncParsableCommand {
         shownOn output: Output
     ) async throws -> OutboxSender.Outcome {
         try await host.selector.naming(target).withSession(output.environment(), saysWaiting: false) { session in
-            try await OutboxSender(session, .showing(output)).send { id?.isSame(as: $0.id) ?? true }
+            try await OutboxSender(session, .showing(output.turnView)).send { id?.isSame(as: $0.id) ?? true }
         }
     }
 

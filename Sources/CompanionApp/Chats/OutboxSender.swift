@@ -1,21 +1,20 @@
-import CompanionApp
-import CompanionClient
-import CompanionWire
-import FoundationEssentials
+package import CompanionClient
+package import CompanionWire
+package import FoundationEssentials
 import Identity
 import LocalState
 import NIOConcurrencyHelpers
-import PairingAgent
+package import PairingAgent
 
 /// Sends the prompts that wait for a host: oldest first, each once.
 ///
 /// At a host of protocol v2 a prompt stays `waiting` until the host has taken it: each attempt sends the same signed
 /// command, which the host executes once. At other hosts it is marked `uncertain` on the disk before its first byte is
 /// sent, and is put back only if it is certain that the host has not got it.
-struct OutboxSender {
-    enum Mode {
+package struct OutboxSender {
+    package enum Mode {
         /// Waits for the answers and shows them.
-        case showing(Output)
+        case showing(TurnView)
         /// Waits for the answers and says that they are there.
         case waiting(asksUser: Bool)
         /// Leaves the answers to the host as soon as it has the prompts. Those that need their sender wait.
@@ -26,11 +25,16 @@ struct OutboxSender {
 
     let session: HostSession
     let mode: Mode
+
+    package init(session: HostSession, mode: Mode) {
+        self.session = session
+        self.mode = mode
+    }
     private let store: OutboxStore
     /// Whether the user wanted a turn cancelled.
     private let wasInterrupted = NIOLockedValueBox(false)
 
-    init(_ session: HostSession, _ mode: Mode) {
+    package init(_ session: HostSession, _ mode: Mode) {
         self.session = session
         self.mode = mode
         store = session.outbox
@@ -42,25 +46,25 @@ struct OutboxSender {
     }
 
     /// The outcome of sending.
-    struct Outcome {
+    package struct Outcome {
         /// How the prompts that were not answered failed.
-        var failures: [AppError.Kind] = []
+        package var failures: [AppError.Kind] = []
         /// The answer to the last prompt.
-        var answer: String?
+        package var answer: String?
         /// Whether the user wanted a prompt cancelled at the host. Nothing was sent after it.
-        var isCancelled: Bool { failures.contains(.interrupted) }
+        package var isCancelled: Bool { failures.contains(.interrupted) }
         /// The chats in which a prompt waits still: those behind it may not go out before it.
-        fileprivate(set) var stuck: Set<ByteText> = []
+        package fileprivate(set) var stuck: Set<ByteText> = []
         /// The chats that were created: their ids at the host and their titles, by the ids that prompts used for them
         /// before.
-        fileprivate(set) var newChats: [UUID: (id: String, title: String)] = [:]
+        package fileprivate(set) var newChats: [UUID: (id: String, title: String)] = [:]
     }
 
     /// Sends the prompts that wait, unless another process does so.
     ///
     /// - Throws: The error that keeps the host from taking any prompt; the prompts keep waiting.
     @discardableResult
-    func send(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) async throws -> Outcome {
+    package func send(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) async throws -> Outcome {
         if mode.isLeaving {
             guard let lock = try FileLock.take(ifFree: lockPath) else { return Outcome() }
             defer { withExtendedLifetime(lock) {} }
@@ -154,26 +158,7 @@ struct OutboxSender {
         case .leaving: break
         }
         do {
-            return try await notifying(of: waiting) {
-                try await TurnLock.with(
-                    chatID: chatID,
-                    host: session.host,
-                    environment: session.environment,
-                    waits: !mode.isLeaving,
-                    waitForEarlier: { begun in
-                        let isFree = try await turns.waitForEarlierTurn(
-                            chatID: chatID,
-                            begun: begun,
-                            waits: !mode.isLeaving
-                        ) { interaction.say($0) }
-                        guard isFree else { throw TurnLock.Taken() }
-                    }
-                ) {
-                    try await cancellable(chatID) { begun in
-                        try await run(request, of: waiting, in: chatID, turns, begun)
-                    }
-                }
-            }
+            return try await run(request, of: waiting, in: chatID)
         } catch is TurnLock.TurnLeft {
             let (name, id) = (session.host.name, chatID.shortID)
             let what = "\(name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
@@ -183,90 +168,34 @@ struct OutboxSender {
     }
 
     /// Runs a turn that Ctrl-C cancels at the host, as in `pairtool send`, unless its answer is left to the host.
-    private func cancellable(
-        _ chatID: String,
-        _ body: @escaping @Sendable (_ begun: @escaping @Sendable (String) -> Void) async throws -> String
-    ) async throws -> String {
-        guard !mode.isLeaving else { return try await body { _ in } }
+    private func run(_ request: TurnRequest, of waiting: WaitingPrompt, in chatID: String) async throws -> String {
+        var loop = TurnLoop(
+            session: session,
+            chatID: chatID,
+            title: waiting.chatTitle ?? "",
+            request: request,
+            journal: PromptJournal(waiting, in: store),
+            asksUser: false,
+            isLeft: mode.isLeaving
+        )
+        switch mode {
+        case .showing(let view): (loop.view, loop.asksUser) = (view, view.asksUser)
+        case .waiting(let asksUser): loop.asksUser = asksUser
+        case .leaving: return try await loop.run(nil).answer
+        }
         let turn = CancellableTurn(session, chatID: chatID)
+        defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
         do {
-            defer { if turn.wasInterrupted { wasInterrupted.withLockedValue { $0 = true } } }
-            return try await interaction.interruptible(by: { !turn.interrupt() }) { try await turn.run(body) }
+            let answer = try await loop.run(turn, takesInterrupts: true).answer
+            if case .waiting = mode, !answer.isEmpty {
+                interaction.say("Its answer: \(TerminalText.line(answer).scalars(atMost: 100))")
+            }
+            return answer
         } catch  where Task.isCancelled {
             // What the host does not have yet is in the outbox.
             if turn.hasBegun { interaction.say(turn.stopped) }
             throw error
         }
-    }
-
-    /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.
-    private func notifying<R>(of waiting: WaitingPrompt, _ body: () async throws -> R) async throws -> R {
-        guard !mode.isLeaving else { return try await body() }
-        let notifier = TurnNotifier(environment: session.environment, hostName: session.host.name)
-        return try await notifier.watch(chat: waiting.chatTitle ?? "", body)
-    }
-
-    private func run(
-        _ request: TurnRequest,
-        of waiting: WaitingPrompt,
-        in chatID: String,
-        _ turns: any TurnRunning,
-        _ begun: (String) -> Void
-    ) async throws -> String {
-        let journal = PromptJournal(waiting, in: store)
-        let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
-        var writer: TurnWriter?
-        var asksUser = false
-        switch mode {
-        case .showing(let output):
-            writer = TurnWriter(
-                output: output,
-                chatID: chatID,
-                host: session.host,
-                allowedTools: request.allowedTools
-            )
-            asksUser = output.format == .text
-        case .waiting(let asks): asksUser = asks
-        case .leaving: break
-        }
-        var (answer, isReceived) = ("", false)
-        defer { writer?.endLine() }
-        let questions = TurnQuestions(
-            session,
-            allowedTools: request.allowedTools,
-            deniesRest: request.deniesQuestions,
-            asksUser: asksUser
-        )
-        func receive() async throws {
-            try await questions.answering {
-                for try await part in turns.turn(chatID: chatID, request: request, journal: journal) {
-                    if case .begun(let turnID) = part {
-                        try LastTurns(environment: session.environment).remember(
-                            turnID,
-                            chatID: chatID,
-                            host: session.host
-                        )
-                        begun(turnID)
-                    }
-                    // What the history is searched for is not known to have come.
-                    if case .recovering = part {
-                    } else if !isReceived, leavesPrompt {
-                        isReceived = true
-                        try journal.finish()
-                    }
-                    if mode.isLeaving, isReceived { throw TurnLock.TurnLeft() }
-                    if case .finished(let summary) = part { answer = summary.answer }
-                    writer?.write(part)
-                    if case .question(let notice) = part { questions.take(notice) }
-                }
-            }
-        }
-        if let writer { try await writer.run(receive) } else { try await receive() }
-        try Task.checkCancellation()
-        if case .waiting = mode, !answer.isEmpty {
-            interaction.say("Its answer: \(TerminalText.line(answer).scalars(atMost: 100))")
-        }
-        return answer
     }
 
     /// Decides what becomes of a prompt after an error.
@@ -308,7 +237,7 @@ extension CompanionClientError {
 
 extension HostSession {
     /// Sends what waits for the host, and leaves the answers to it. The command goes on if that fails.
-    func sendWaiting() async {
+    package func sendWaiting() async {
         guard !waitingPrompts.isEmpty, !Task.isCancelled else { return }
         do {
             try await OutboxSender(self, .leaving).send()
@@ -329,14 +258,13 @@ extension HostSession {
     ///   created here.
     /// - Throws: ``AppError`` with the code `outbox.stuck` if a prompt of the chat waits still.
     @discardableResult
-    func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String?)? {
+    package func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String?)? {
         let keys = Set(conversation.chatKeys)
         // Nothing else sends what waits for hosts whose answers have to be read.
         let sendsAll = host.family.behavior.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
         guard waitingPrompts.contains(where: isWanted) else { return madeChat(of: conversation) }
-        let asksUser = conversation.output.format == .text
-        let outcome = try await OutboxSender(self, .waiting(asksUser: asksUser)).send(where: isWanted)
+        let outcome = try await OutboxSender(self, .waiting(asksUser: conversation.view.asksUser)).send(where: isWanted)
         if outcome.isCancelled { throw CancellationError() }
         if !outcome.stuck.isDisjoint(with: keys),
             let id = try outbox.load().prompts.first(where: {

@@ -1,9 +1,12 @@
-import Identity
+package import Identity
 import NIOConcurrencyHelpers
 
 /// Sends what waits for hosts that come into sight: to each host one at a time, however often it is advertised.
-struct HostDeliveries: Sendable {
+package struct HostDeliveries: Sendable {
     /// The hosts that are sent to, and whether they were seen once more since.
+
+    package init() {
+    }
     private let hosts = NIOLockedValueBox<[String: Bool]>([:])
 
     /// Runs until there are no more sights.
@@ -11,7 +14,7 @@ struct HostDeliveries: Sendable {
     /// - Parameters:
     ///   - host: The host in sight; nil if nothing waits for it.
     ///   - send: Sends what waits for a host.
-    func run<Sight: Sendable>(
+    package func run<Sight: Sendable>(
         _ sights: AsyncStream<Sight>,
         host: @Sendable (Sight) async -> PairedHost?,
         send: @escaping @Sendable (PairedHost) async -> Void

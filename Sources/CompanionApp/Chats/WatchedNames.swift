@@ -1,10 +1,9 @@
-import CompanionApp
 import CompanionClient
-import CompanionWire
+package import CompanionWire
 import FoundationEssentials
 
 /// Looks up the names of the chats, projects and devices that events name by their ids.
-actor WatchedNames {
+package actor WatchedNames {
     private let session: HostSession
     private var chats: [ByteText: String] = [:]
     private var projects: [MergedProject] = []
@@ -15,23 +14,23 @@ actor WatchedNames {
     /// A list is not read again sooner: many events may come at once.
     private static let pause = 2.0
 
-    init(_ session: HostSession) {
+    package init(_ session: HostSession) {
         self.session = session
     }
 
     /// - Parameter isChanged: Whether it may have another title now.
-    func chat(_ id: String, in projectID: String?, isChanged: Bool) async -> String {
+    package func chat(_ id: String, in projectID: String?, isChanged: Bool) async -> String {
         if isChanged || chats[ByteText(id)] == nil { await readChats(of: projectID) }
         return chats[ByteText(id)] ?? "chat \(id.shortID)"
     }
 
-    func project(_ id: String, isChanged: Bool) async -> String {
+    package func project(_ id: String, isChanged: Bool) async -> String {
         if isChanged || named(id) == nil { await readProjects() }
         return named(id).map { "project \($0.project.name)" } ?? "project \(id.shortID)"
     }
 
     /// The device's name. A device that was revoked is no longer listed, but may have been named before.
-    func device(of event: LiveEvent) async -> String? {
+    package func device(of event: LiveEvent) async -> String? {
         guard let id = event.deviceId else { return event.deviceName }
         if let name = event.deviceName { devices[ByteText(id)] = name }
         if devices[ByteText(id)] == nil { await readDevices() }

@@ -1,19 +1,24 @@
-import CompanionApp
-import CompanionClient
+package import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import Identity
+package import Identity
 import LocalState
 import PairingAgent
 
 /// A prompt that waits for a paired host.
-struct QueuedPrompt: Sendable {
-    let host: PairedHost
-    let store: OutboxStore
-    let prompt: WaitingPrompt
+package struct QueuedPrompt: Sendable {
+    package let host: PairedHost
+    package let store: OutboxStore
+    package let prompt: WaitingPrompt
+
+    package init(host: PairedHost, store: OutboxStore, prompt: WaitingPrompt) {
+        self.host = host
+        self.store = store
+        self.prompt = prompt
+    }
 
     /// The prompts that wait for all hosts, or for the one that the options name.
-    static func all(_ selector: HostSelector, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
+    package static func all(_ selector: HostSelector, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         var hosts = paired.hosts
         if let word = selector.name {
@@ -27,7 +32,9 @@ struct QueuedPrompt: Sendable {
     }
 
     /// The prompt with an id, or with the first characters of it.
-    static func find(_ id: String, _ selector: HostSelector, _ environment: AppEnvironment) throws -> QueuedPrompt {
+    package static func find(_ id: String, _ selector: HostSelector, _ environment: AppEnvironment) throws
+        -> QueuedPrompt
+    {
         try NameMatch.find(
             id,
             in: try all(selector, environment),
@@ -42,49 +49,8 @@ struct QueuedPrompt: Sendable {
     }
 
     /// Whether it waits still.
-    var isWaiting: Bool {
+    package var isWaiting: Bool {
         get throws { try store.load().isWaiting(prompt.id) }
-    }
-}
-
-/// A waiting prompt in JSON.
-struct WaitingRow: Encodable {
-    var id: String
-    var state: WaitingPrompt.State
-    var hostId: String
-    var hostName: String
-    var writtenAt: Date
-    var workingDirectory: String
-    var chatId: String?
-    var chatTitle: String?
-    var prompt: String
-    /// The tools that the agent may use without asking; nil allows all.
-    var allowedTools: [String]?
-    /// Whether questions about other tools are answered with no.
-    var deniesQuestions: Bool?
-    /// Why the host refused it.
-    var reason: String?
-
-    init(_ queued: QueuedPrompt) {
-        let waiting = queued.prompt
-        (hostId, hostName) = (queued.host.id, queued.host.name)
-        id = waiting.id
-        state = waiting.state
-        writtenAt = waiting.writtenAt
-        workingDirectory = waiting.workingDirectory
-        chatId = waiting.chat
-        chatTitle = waiting.chatTitle
-        prompt = waiting.prompt
-        allowedTools = waiting.allowedTools
-        deniesQuestions = waiting.deniesQuestions ? true : nil
-        reason = waiting.reason
-    }
-
-    /// For people: what the agent may do without asking.
-    var tools: String {
-        guard let allowedTools else { return "all are allowed" }
-        let others = deniesQuestions == true ? "questions are denied" : "the agent asks"
-        return allowedTools.isEmpty ? others : "\(allowedTools.joined(separator: ", ")) allowed; else \(others)"
     }
 }
 
@@ -93,7 +59,7 @@ extension HostSession {
     ///
     /// - Parameter state: `uncertain` if the host may get it yet, so that it is sent again only if the user says so.
     /// - Throws: ``AppError`` if prompts for the host cannot wait, or too many wait already.
-    func queue(
+    package func queue(
         _ text: String,
         in conversation: Conversation,
         as state: WaitingPrompt.State = .waiting

@@ -1,6 +1,4 @@
-import CompanionApp
 import CompanionClient
-import CompanionHost
 import CompanionWire
 import Identity
 import NIOConcurrencyHelpers

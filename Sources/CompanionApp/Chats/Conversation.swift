@@ -1,63 +1,59 @@
-import CompanionApp
-import CompanionClient
-import CompanionWire
-import FoundationEssentials
+package import CompanionClient
+package import CompanionWire
+package import FoundationEssentials
 import Identity
 import PairingAgent
 
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
-struct Conversation: Sendable {
-    let session: HostSession
-    /// The output that shows the answers.
-    let output: Output
+package struct Conversation: Sendable {
+    package let session: HostSession
+    /// How answers are shown.
+    package let view: TurnView
     /// Empty until the chat is created.
-    private(set) var chatID: String
-    private(set) var title: String
+    package private(set) var chatID: String
+    package private(set) var title: String
     /// The agent's mode when the chat was opened; nil where that is not known.
-    private(set) var mode: AgentMode?
+    package private(set) var mode: AgentMode?
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
     /// The id by which waiting prompts name this chat until the host has created it.
     let newChatID = UUID()
     /// The agent's working directory: always a path that the host listed.
-    let projectPath: String?
+    package let projectPath: String?
     /// nil if the host chooses.
-    var model: String?
+    package var model: String?
     /// Pictures that go with the next prompt.
-    var images: [TurnImage] = []
-    var allowedTools: [String]?
+    package var images: [TurnImage] = []
+    package var allowedTools: [String]?
     /// Whether the answer to questions about other tools is no.
-    let deniesQuestions: Bool
+    package let deniesQuestions: Bool
     /// Whether the next prompt can be sent at once.
     private var isPrepared = false
     /// The answer to the last prompt; empty if there is none.
-    private(set) var lastAnswer = ""
+    package private(set) var lastAnswer = ""
     /// The tools that the agent used in answers, in the order of their first use.
-    private(set) var toolsSeen: [String] = []
+    package private(set) var toolsSeen: [String] = []
 
     /// Opens a chat.
     ///
     /// - Parameters:
     ///   - word: The title or id of an existing chat; nil for a new one.
     ///   - project: The project of a new chat.
-    static func open(
+    package static func open(
         _ word: String?,
         project: String? = nil,
         in session: HostSession,
-        shownOn output: Output,
+        view: TurnView,
         model: String?,
         allowedTools: [String]?,
         deniesQuestions: Bool
     ) async throws -> Conversation {
         let model = try await session.model(model)
-        for hint in (allowedTools ?? []).compactMap({ ToolHint.text(about: $0, model: model) }) {
-            session.interaction.say(TerminalText.line(hint))
-        }
         guard let word else {
             let project = try await session.projectForNewChat(project)
             return Conversation(
                 session: session,
-                output: output,
+                view: view,
                 chatID: "",
                 title: "new chat in \(project.project.name)",
                 projectPath: project.project.localPath,
@@ -70,7 +66,7 @@ struct Conversation: Sendable {
         let item = try await session.chat(word)
         var conversation = Conversation(
             session: session,
-            output: output,
+            view: view,
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
@@ -84,7 +80,7 @@ struct Conversation: Sendable {
 
     private init(
         session: HostSession,
-        output: Output,
+        view: TurnView,
         chatID: String,
         title: String,
         projectPath: String,
@@ -95,7 +91,7 @@ struct Conversation: Sendable {
     ) {
         self.unmadeIn = unmadeIn
         self.session = session
-        self.output = output
+        self.view = view
         self.chatID = chatID
         self.title = title
         self.projectPath = projectPath.isEmpty ? nil : projectPath
@@ -113,14 +109,14 @@ struct Conversation: Sendable {
     }
 
     /// Whether the host has the chat.
-    var exists: Bool { unmadeIn == nil }
+    package var exists: Bool { unmadeIn == nil }
 
     /// Sends what waits for the chat, and creates the chat if the host needs it before the first prompt.
     ///
     /// - Parameter prompt: The first prompt, which gives the chat its title.
     /// - Throws: ``AppError`` if the host does not take the pictures. This is checked first, so that no empty chat
     ///   is left behind.
-    mutating func prepare(for prompt: String) async throws {
+    package mutating func prepare(for prompt: String) async throws {
         if !images.isEmpty { try checkTakesImages() }
         // If this prompt gets no answer, that to the one before is not the last one.
         lastAnswer = ""
@@ -142,7 +138,7 @@ struct Conversation: Sendable {
     ///
     /// - Parameter turn: Lets the user cancel the turn. Default: nil, it cannot be cancelled.
     /// - Throws: ``TurnCancelled``, among others.
-    mutating func send(_ prompt: String, as turn: CancellableTurn? = nil) async throws {
+    package mutating func send(_ prompt: String, as turn: CancellableTurn? = nil) async throws {
         if !isPrepared { try await prepare(for: prompt) }
         isPrepared = false
         try await run(prompt, turn ?? CancellableTurn(session, chatID: chatID))
@@ -151,7 +147,7 @@ struct Conversation: Sendable {
     /// Sends a prompt and shows the answer as it comes.
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled the turn.
-    func sending(_ prompt: String, as turn: CancellableTurn) async throws -> Conversation? {
+    package func sending(_ prompt: String, as turn: CancellableTurn) async throws -> Conversation? {
         var next = self
         do {
             try await next.send(prompt, as: turn)
@@ -162,8 +158,7 @@ struct Conversation: Sendable {
     }
 
     private mutating func run(_ prompt: String, _ turn: CancellableTurn) async throws {
-        let turns = try session.turns
-        try await beforePrompt { try await turns.requireOwnPlace() }
+        try await session.beforePrompt { try await session.turns.requireOwnPlace() }
         let request = TurnRequest(
             prompt: prompt,
             model: model,
@@ -173,104 +168,27 @@ struct Conversation: Sendable {
             images: images
         )
         images = []
-        let (session, output, chatID, known) = (session, output, chatID, toolsSeen)
-        let notifier = TurnNotifier(environment: session.environment, hostName: session.host.name)
-        (lastAnswer, toolsSeen) = try await notifier.watch(chat: title) {
-            try await TurnLock.with(
-                chatID: chatID,
-                host: session.host,
-                environment: session.environment,
-                waitForEarlier: { begun in
-                    try await beforePrompt {
-                        _ = try await turns.waitForEarlierTurn(chatID: chatID, begun: begun, waits: true) {
-                            session.interaction.say($0)
-                        }
-                    }
-                }
-            ) {
-                try await turn.run { begun in
-                    try await Self.show(
-                        turns.turn(chatID: chatID, request: request),
-                        request,
-                        chatID,
-                        session,
-                        output,
-                        known,
-                        begun
-                    )
-                }
-            }
-        }
-    }
-
-    /// Shows a turn's output, and answers the agent's questions.
-    ///
-    /// - Returns: The answer, and the tools that were seen by now.
-    private static func show(
-        _ parts: TurnEvents,
-        _ request: TurnRequest,
-        _ chatID: String,
-        _ session: HostSession,
-        _ output: Output,
-        _ known: [String],
-        _ begun: (String) -> Void
-    ) async throws -> (String, [String]) {
-        var writer = TurnWriter(
-            output: output,
-            chatID: chatID,
-            host: session.host,
-            allowedTools: request.allowedTools
-        )
-        var tools = known
-        defer { writer.endLine() }
-        let questions = TurnQuestions(
-            session,
-            allowedTools: request.allowedTools,
-            deniesRest: request.deniesQuestions,
-            asksUser: output.format == .text
-        )
         do {
-            try await writer.run {
-                try await questions.answering {
-                    for try await part in parts {
-                        if case .begun(let turnID) = part {
-                            try LastTurns(environment: session.environment).remember(
-                                turnID,
-                                chatID: chatID,
-                                host: session.host
-                            )
-                            begun(turnID)
-                        }
-                        if case .toolStart(let name, _) = part, !tools.contains(where: { name.isSame(as: $0) }) {
-                            tools.append(name)
-                        }
-                        writer.write(part)
-                        if case .question(let notice) = part { questions.take(notice) }
-                    }
-                }
-            }
+            let ending = try await TurnLoop(
+                session: session,
+                chatID: chatID,
+                title: title,
+                request: request,
+                view: view,
+                asksUser: view.asksUser
+            )
+            .run(turn)
+            lastAnswer = ending.answer
+            toolsSeen += ending.tools.filter { tool in !toolsSeen.contains { tool.isSame(as: $0) } }
         } catch let error as CompanionClientError where error.code == .streamInterrupted {
             var failure = AppError(describing: error)
             failure.next = "check the chat before you send it again: pairtool messages \(chatID.shortID)"
             throw failure
         }
-        // A cancelled wait ends the loop without an error.
-        try Task.checkCancellation()
-        return (writer.answer, tools)
-    }
-
-    /// Runs what comes before a prompt is sent: if it fails, the host has not got the prompt.
-    private func beforePrompt(_ body: () async throws -> Void) async throws {
-        do {
-            try await body()
-        } catch var error as CompanionClientError {
-            error.delivery = .notSent
-            throw error.naming(session.host)
-        }
     }
 
     /// - Throws: ``AppError`` if the host does not take pictures with a prompt.
-    func checkTakesImages() throws {
+    package func checkTakesImages() throws {
         guard session.offer.turns?.takesImages != true else { return }
         throw AppError(
             .failed,
@@ -288,7 +206,7 @@ struct Conversation: Sendable {
     }
 
     /// Cancels the last turn that this machine began in the chat.
-    func cancelTurn() async throws {
+    package func cancelTurn() async throws {
         // Before anything else: whether the host can at all.
         _ = try session.cancellation
         guard unmadeIn == nil,
@@ -302,7 +220,7 @@ struct Conversation: Sendable {
     }
 
     /// The newest answer in the chat; nil if there is none.
-    func newestAnswer() async throws -> String? {
+    package func newestAnswer() async throws -> String? {
         if !lastAnswer.isEmpty { return lastAnswer }
         guard !chatID.isEmpty else { return nil }
         return try await session.chats.lastMessages(chatID: chatID, count: 10).last { $0.role == .assistant }?.text

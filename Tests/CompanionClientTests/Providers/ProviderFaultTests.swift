@@ -70,7 +70,7 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func signsOfLifeWithoutAnEndAreNoAnswer() async throws {
         try await withFakeProviders { fake in
             fake.reply(.endless(": ping\n\n"))
-            let limits = ProviderClient.Limits(idle: .milliseconds(500), answer: .max)
+            let limits = ProviderClient.Limits(idle: .seconds(3), answer: .max)
             let asked = try await ask(.asking("Why?"), try fake.endpoint(.openai), limits: limits)
             #expect(asked.error?.code == .streamInterrupted)
         }

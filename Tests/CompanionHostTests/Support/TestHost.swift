@@ -83,7 +83,7 @@ struct TestHost: Sendable {
             request.headers.add(name: "Content-Type", value: type)
             request.body = .bytes(ByteBuffer(string: body))
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
         let content = try await response.body.collect(upTo: 64 << 20)
         return Reply(
             status: Int(response.status.code),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 
 /// The places to look for codes in, besides the named pictures.
 struct CodePlaceOptions: ParsableArguments {
@@ -29,4 +30,12 @@ struct CodePlaceOptions: ParsableArguments {
 
     /// How many places the user named.
     var count: Int { places.count + (watch == nil ? 0 : 1) + (frames.input == nil ? 0 : 1) }
+}
+
+extension CodePlaceOptions {
+    /// All named places, as sources to watch.
+    var sources: [CodeSource] {
+        (watch.map { [.directory($0, existing: existing)] } ?? []) + places.map(CodeSource.place)
+            + (frames.input.map { [.frames($0)] } ?? [])
+    }
 }

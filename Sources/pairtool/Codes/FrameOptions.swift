@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionWire
 
 /// Options for a sequence of frames, from a camera or a stream.

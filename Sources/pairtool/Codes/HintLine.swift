@@ -1,8 +1,9 @@
+import CompanionApp
 import CompanionWire
 import QRCodec
 
 /// Shows a line on the terminal that tells the person who holds a code what to do.
-struct HintLine: Sendable {
+struct HintLine: CodeHints {
     private let context: CommandContext
     private let isShown: Bool
 

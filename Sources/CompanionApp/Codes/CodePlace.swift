@@ -1,12 +1,11 @@
-import CompanionApp
-import CompanionWire
+package import CompanionWire
 import Desktop
 import LocalState
 import PairingAgent
 import QRCodec
 
 /// A place to read a picture of a code from.
-enum CodePlace: Sendable, Hashable {
+package enum CodePlace: Sendable, Hashable {
     /// A path, or `-` for standard input.
     case file(String)
     case screen
@@ -32,7 +31,7 @@ enum CodePlace: Sendable, Hashable {
     }
 
     /// The name in messages, and the value of `file` in JSON.
-    var name: String {
+    package var name: String {
         switch self {
         case .file(let path): path
         case .screen: "screen"
@@ -43,7 +42,7 @@ enum CodePlace: Sendable, Hashable {
     /// The contents of all QR codes there.
     ///
     /// - Throws: ``AppError`` when the place cannot be read or has no QR code; ``DesktopError``.
-    func read(environment: AppEnvironment) async throws -> [QRContent] {
+    package func read(environment: AppEnvironment) async throws -> [QRContent] {
         if case .file(let path) = self { return try await PairingPicture.read(path, environment: environment) }
         return try await look(environment: environment).codes(in: name)
     }
@@ -71,7 +70,7 @@ enum CodePlace: Sendable, Hashable {
     /// The one pairing code there.
     ///
     /// - Throws: ``AppError`` when there is none, or more than one; ``DesktopError``.
-    func symbol(environment: AppEnvironment) async throws -> PairingSymbol {
+    package func symbol(environment: AppEnvironment) async throws -> PairingSymbol {
         let place = if case .file(let path) = self { PairingPicture.name(path) } else { name }
         return try PairingPicture.symbol(of: try await read(environment: environment), in: place)
     }

@@ -1,15 +1,20 @@
-import CompanionApp
 import CompanionWire
 import Desktop
 import LocalState
 import PairingAgent
 
 /// Reads pictures that are saved to a directory, each as soon as it is complete.
-struct PictureWatch: Sendable {
+package struct PictureWatch: Sendable {
     let directory: String
     /// Whether to read the existing pictures too.
     let existing: Bool
     let environment: AppEnvironment
+
+    package init(directory: String, existing: Bool, environment: AppEnvironment) {
+        self.directory = directory
+        self.existing = existing
+        self.environment = environment
+    }
 
     /// Watches until it is cancelled or the directory is deleted.
     ///
@@ -17,7 +22,7 @@ struct PictureWatch: Sendable {
     ///   - ready: Called once every picture that is saved from now on will be found.
     ///   - take: Gets the findings, one at a time. Returns whether to continue.
     /// - Throws: ``DesktopError``.
-    func run(ready: () -> Void, _ take: (CodeEvent) async throws -> Bool) async throws {
+    package func run(ready: () -> Void, _ take: (CodeEvent) async throws -> Bool) async throws {
         try await DirectoryWatch.withEvents(of: directory, existing: existing) { events in
             ready()
             // A picture that seems damaged may be incomplete: its error is reported only once the file no longer

@@ -1,4 +1,3 @@
-import CompanionApp
 import CompanionWire
 import NIOConcurrencyHelpers
 import PairingAgent
@@ -7,7 +6,7 @@ import QRCodec
 /// Reads one pairing code after another from a camera or a stream of frames.
 struct FrameWatch: Sendable {
     let input: FrameInput
-    let hints: HintLine
+    let hints: any CodeHints
 
     /// - Parameter take: Gets each code once, as soon as two frames agree on it.
     /// - Throws: ``QRCodecError`` if the frames cannot be read.

@@ -1,10 +1,9 @@
-import CompanionApp
-import CompanionWire
+package import CompanionWire
 import Desktop
-import PairingAgent
+package import PairingAgent
 
 /// A place to watch for codes.
-enum CodeSource: Sendable {
+package enum CodeSource: Sendable {
     case directory(String, existing: Bool)
     /// Read again and again.
     case place(CodePlace)
@@ -29,7 +28,7 @@ enum CodeSource: Sendable {
     /// - Throws: An error that makes it impossible to find any code.
     func run(
         _ environment: AppEnvironment,
-        hints: HintLine,
+        hints: any CodeHints,
         ready: () -> Void,
         _ take: @Sendable (CodeEvent) -> Void
     ) async throws {
@@ -51,16 +50,8 @@ enum CodeSource: Sendable {
     }
 }
 
-extension CodePlaceOptions {
-    /// All named places, as sources to watch.
-    var sources: [CodeSource] {
-        (watch.map { [.directory($0, existing: existing)] } ?? []) + places.map(CodeSource.place)
-            + (frames.input.map { [.frames($0)] } ?? [])
-    }
-}
-
 /// A finding of a ``CodeSource``.
-enum CodeEvent: Sendable {
+package enum CodeEvent: Sendable {
     /// The contents of a picture's codes.
     case codes([QRContent], in: String)
     /// A picture could not be read, or shows no code.

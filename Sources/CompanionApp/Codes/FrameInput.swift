@@ -1,18 +1,17 @@
-import CompanionApp
 import CompanionClient
-import CompanionWire
+package import CompanionWire
 import NIOConcurrencyHelpers
-import PairingAgent
+package import PairingAgent
 import QRCodec
 
 /// The source of frames.
-enum FrameInput: Sendable {
+package enum FrameInput: Sendable {
     /// The path of a camera; nil for the first one.
     case camera(String?)
     /// A file, or `-` for standard input.
     case stream(String)
 
-    var name: String {
+    package var name: String {
         switch self {
         case .camera(let device): device ?? "camera"
         case .stream(let file): file
@@ -28,16 +27,22 @@ enum FrameInput: Sendable {
 }
 
 /// Reads frames until two of them show the same pairing code.
-struct FrameReading: Sendable {
+package struct FrameReading: Sendable {
     let input: FrameInput
     let interaction: any Interaction
-    let hints: HintLine
+    let hints: any CodeHints
+
+    package init(input: FrameInput, interaction: any Interaction, hints: any CodeHints) {
+        self.input = input
+        self.interaction = interaction
+        self.hints = hints
+    }
 
     /// The codes: one or more pairing codes or, if the frames end without one, the other codes that were seen.
     ///
     /// - Parameter limit: How long to wait; nil waits for ever.
     /// - Throws: ``AppError``, also when no code was seen; with exit code 4 when the time limit is reached.
-    func contents(within limit: Duration?) async throws -> [QRContent] {
+    package func contents(within limit: Duration?) async throws -> [QRContent] {
         let input = input
         let (hints, others) = (hints, NIOLockedValueBox<[QRContent]>([]))
         if case .camera = input { interaction.say("Looking through the camera. Ctrl-C ends it.") }
@@ -82,7 +87,7 @@ struct FrameReading: Sendable {
     /// The one pairing code.
     ///
     /// - Throws: ``AppError`` when there is none, or more than one.
-    func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
+    package func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
         try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
     }
 
@@ -102,7 +107,7 @@ struct FrameReading: Sendable {
 
 extension QRContent {
     /// Why a code is not a usable pairing code; nil if it is one.
-    var shortcoming: String? {
+    package var shortcoming: String? {
         switch self {
         case .unusable(let reason): "an unusable pairing code: \(reason)"
         case .foreign(let what): what

@@ -1,4 +1,3 @@
-import CompanionApp
 import CompanionWire
 import Desktop
 import FoundationEssentials

@@ -1,16 +1,15 @@
-import CompanionApp
 import CompanionClient
-import CompanionWire
+package import CompanionWire
 import Desktop
-import Discovery
+package import Discovery
 import FoundationEssentials
 import Identity
 import LocalState
-import PairingAgent
+package import PairingAgent
 
 /// Drives an ``AutoPairing``: passes it hosts from the network and codes from their sources, and carries out its
 /// actions.
-struct AutoRun: Sendable {
+package struct AutoRun: Sendable {
     let rules: AutoPairing.Rules
     let sources: [CodeSource]
     /// The host that the user named by its address; all others are ignored.
@@ -18,11 +17,33 @@ struct AutoRun: Sendable {
     let device: PairingDevice
     let permissions: [CompanionPermission]
     let environment: AppEnvironment
-    let hints: HintLine
+    let hints: any CodeHints
     /// Reports what is waited for, and the places that are still watched.
     let report: @Sendable (AutoPairing.Report, _ places: String) -> Void
     /// Reports a pairing.
     let paired: @Sendable (PairingOutcome) -> Void
+
+    package init(
+        rules: AutoPairing.Rules,
+        sources: [CodeSource],
+        named: PairingTarget?,
+        device: PairingDevice,
+        permissions: [CompanionPermission],
+        environment: AppEnvironment,
+        hints: any CodeHints,
+        report: @escaping @Sendable (AutoPairing.Report, _ places: String) -> Void,
+        paired: @escaping @Sendable (PairingOutcome) -> Void
+    ) {
+        self.rules = rules
+        self.sources = sources
+        self.named = named
+        self.device = device
+        self.permissions = permissions
+        self.environment = environment
+        self.hints = hints
+        self.report = report
+        self.paired = paired
+    }
 
     private var interaction: any Interaction { environment.interaction }
 
@@ -62,7 +83,7 @@ struct AutoRun: Sendable {
     ///
     /// - Returns: The id of the host that it paired with.
     /// - Throws: An error that keeps it from finding hosts, or codes in all of the places.
-    func run(client: CompanionDiscoveryClient) async throws -> String {
+    package func run(client: CompanionDiscoveryClient) async throws -> String {
         guard named == nil else { return try await attend(AsyncStream { _ in }) }
         return try await client.withBrowse(types: ServiceType.all(ofHostsWith: .picture), watching: true) { _, events in
             try await attend(events)

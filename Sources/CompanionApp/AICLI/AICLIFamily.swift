@@ -7,29 +7,35 @@ import PairingAgent
 
 /// AICLI servers.
 struct AICLIFamily: Family {
-    let name = HostFamily.aicli
-    let usualPort = AICLIPayload.defaultPort
-    // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
-    let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
-    let firstCommand = "pairtool projects"
-    let codes: Set<PairingCodeKind> = [.token]
-    let queuing = PromptQueuing.untilAnswered
-    // Servers list no open questions, questions have no ids, and an answer is the next prompt: one that comes too late
-    // would be taken as a prompt (aicli, "Seen with the real server").
-    let asksSenderOnly = true
-    let files: FamilyFiles? = .aicli
-
-    func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
+    package let facts = FamilyFacts(
+        name: .aicli,
+        usualPort: AICLIPayload.defaultPort,
+        // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
+        pairCommand: "pairtool pair NAME, as pairtool discover shows it",
+        firstCommand: "pairtool projects",
+        codes: [.token],
+        queuing: .untilAnswered,
+        // Servers list no open questions, questions have no ids, and an answer is the next prompt: one that comes too
+        // late would be taken as a prompt (aicli, "Seen with the real server").
+        asksSenderOnly: true,
+        confirmsKey: true,
+        reportsGeneration: true,
+        files: .aicli,
+        outbox: { host, paths in AICLIStore(data: paths.data, hostID: host.id).outboxStore }
+    )
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         let auto =
             health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
             ?? .can("auto", "auto mode", "chat", "--auto MODE")
-        var reasons = ["models": "the server chooses", "create": "only sessions: pairtool new session"]
-        reasons["approvals"] = "its agent asks only where the prompt was sent: in send, chat or outbox send"
-        reasons["prompts"] = health?.limits
+        var reasons: [Capability: String] = [
+            .models: "the server chooses", .create: "only sessions: pairtool new session",
+        ]
+        reasons[.approvals] = "its agent asks only where the prompt was sent: in send, chat or outbox send"
+        reasons[.prompts] = health?.limits
         return FamilyCapabilities(
-            notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],
+            offered: Capability.browsing.union([.outbox]),
+            notes: [.chats: "one for each project", .messages: "from this machine; the server stores none"],
             reasons: reasons,
             own: [auto, .can("sessions", "list, end and clean up sessions", "aicli sessions")]
         )
@@ -44,19 +50,8 @@ struct AICLIFamily: Family {
         return host.txt["tls"] == "enabled" ? ([], all) : (all, [])
     }
 
-    func asksAboutKey(of target: PairingTarget) -> Bool { !target.secureEndpoints.isEmpty }
-
-    /// A server's generation decides what it can do.
-    func generation(
-        of host: PairedHost,
-        environment: AppEnvironment,
-        timeouts: CompanionClientConfiguration.Timeouts
-    ) async throws -> HostHealth? {
-        try await health(of: host, environment: environment, timeouts: timeouts)
-    }
-
     func look(at place: HostAddress, paired: PairedHosts) async throws -> SightedHost {
-        let endpoint = place.endpoint(usualPort)
+        let endpoint = place.endpoint(facts.usualPort)
         let timeouts = CompanionClientConfiguration.Timeouts.lookup
         let health: HostHealth
         do {
@@ -64,7 +59,7 @@ struct AICLIFamily: Family {
         } catch let error as CompanionClientError where error.code != .unreachable {
             health = try await self.health(at: endpoint, speaksTLS: true, timeouts: timeouts)
         }
-        return SightedHost(name, at: endpoint, health, paired: paired)
+        return SightedHost(facts.name, at: endpoint, health, paired: paired)
     }
 
     func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {
@@ -141,10 +136,6 @@ struct AICLIFamily: Family {
         try await AICLISessions.with(host, environment: environment, configuration: configuration) {
             try await body($0.hostClient)
         }
-    }
-
-    func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore {
-        AICLISessions.store(of: host.id, environment: environment).outboxStore
     }
 
     func forget(_ host: PairedHost, environment: AppEnvironment) throws {

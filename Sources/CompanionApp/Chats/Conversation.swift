@@ -1,6 +1,6 @@
-package import CompanionClient
+import CompanionClient
 package import CompanionWire
-package import FoundationEssentials
+import FoundationEssentials
 import Identity
 import PairingAgent
 

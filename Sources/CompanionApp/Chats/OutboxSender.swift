@@ -25,11 +25,6 @@ package struct OutboxSender {
 
     let session: HostSession
     let mode: Mode
-
-    package init(session: HostSession, mode: Mode) {
-        self.session = session
-        self.mode = mode
-    }
     private let store: OutboxStore
     /// Whether the user wanted a turn cancelled.
     private let wasInterrupted = NIOLockedValueBox(false)
@@ -261,7 +256,7 @@ extension HostSession {
     package func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String?)? {
         let keys = Set(conversation.chatKeys)
         // Nothing else sends what waits for hosts whose answers have to be read.
-        let sendsAll = host.family.behavior.queuing == .untilAnswered
+        let sendsAll = host.family.behavior.facts.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
         guard waitingPrompts.contains(where: isWanted) else { return madeChat(of: conversation) }
         let outcome = try await OutboxSender(self, .waiting(asksUser: conversation.view.asksUser)).send(where: isWanted)
@@ -284,7 +279,7 @@ extension HostSession {
 
     /// The chat that another process, or an earlier attempt, has created for a conversation.
     private func madeChat(of conversation: Conversation) -> (id: String, title: String?)? {
-        guard !conversation.exists, host.family.behavior.queuing != .none else { return nil }
+        guard !conversation.exists, host.family.behavior.facts.queuing != .none else { return nil }
         // A damaged outbox was reported when it was asked what waits.
         guard let id = (try? outbox.load())?.chat(madeFor: conversation.newChatID) else { return nil }
         return (id, nil)

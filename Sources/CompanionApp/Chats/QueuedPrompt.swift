@@ -25,8 +25,8 @@ package struct QueuedPrompt: Sendable {
             hosts = try PairedHostSelection.selectKnown(word, in: paired).map { [$0] } ?? []
             if hosts.isEmpty, let place = HostAddress(word) { throw PairedHostSelection.unknown(place) }
         }
-        return try hosts.filter { $0.family.behavior.queuing != .none }.flatMap { host in
-            let store = host.family.behavior.outbox(of: host, environment: environment)
+        return try hosts.filter { $0.family.behavior.facts.queuing != .none }.flatMap { host in
+            let store = host.outbox(environment)
             return try store.load().prompts.map { QueuedPrompt(host: host, store: store, prompt: $0) }
         }
     }
@@ -99,7 +99,7 @@ extension HostSession {
     }
 
     static func requireQueue(of host: PairedHost) throws {
-        guard host.family.behavior.queuing == .none else { return }
+        guard host.family.behavior.facts.queuing == .none else { return }
         throw AppError(
             .failed,
             "host.cannot",

@@ -75,7 +75,7 @@ struct TurnLoop: Sendable {
     ///
     /// - Parameter begun: Called with the turn's id, if the host gives it one.
     private func follow(_ begun: @escaping @Sendable (String) -> Void) async throws -> Ending {
-        let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
+        let leavesPrompt = session.host.family.behavior.facts.queuing == .untilReceived
         var display = view?.display(chatID, session.host, request.allowedTools)
         var (ending, isReceived) = (Ending(), false)
         defer { display?.endLine() }

@@ -16,7 +16,7 @@ extension WaitingPrompt {
     /// Whether the program that sends it has to wait for the answer: because nobody else gets it, or to answer what the
     /// agent of a verified host asks.
     package func needsSender(at host: PairedHost) -> Bool {
-        switch host.family.behavior.queuing {
+        switch host.family.behavior.facts.queuing {
         case .none: false
         case .untilAnswered: true
         case .untilReceived: host.trust == .verified && (deniesQuestions || allowedTools?.isEmpty != true)

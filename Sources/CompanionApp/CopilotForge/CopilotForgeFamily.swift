@@ -7,30 +7,27 @@ import PairingAgent
 
 /// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
-    let name = HostFamily.copilotforge
-    let usualPort = CompanionEndpoint.defaultPort
-    let pairCommand = "pairtool pair"
-    let firstCommand = "pairtool projects"
-    let codes: Set<PairingCodeKind> = [.digits, .picture]
-    let canBeVerified = true
-    let queuing = PromptQueuing.untilReceived
-    var followedTypes: [ServiceType] { serviceTypes }
-
-    func clients(of host: PairedHost) -> [Any.Type] {
-        host.trust == .verified
-            ? [
-                CompanionAPIClient.self, CommandedTurns.self, LiveEvents.self, SignedCommands.self, HostChanges.self,
-                CommandedApprovals.self,
-            ]
-            : [CompanionAPIClient.self, StreamedTurns.self, PolledEvents.self]
-    }
+    package let facts = FamilyFacts(
+        name: .copilotforge,
+        usualPort: CompanionEndpoint.defaultPort,
+        pairCommand: "pairtool pair",
+        firstCommand: "pairtool projects",
+        codes: [.digits, .picture],
+        canBeVerified: true,
+        queuing: .untilReceived,
+        isFollowed: true
+    )
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
-        guard host.trust != .verified else { return FamilyCapabilities() }
+        let both = Capability.browsing.union([.outbox, .models, .devices, .disconnect, .events])
+        guard host.trust != .verified else {
+            return FamilyCapabilities(offered: both.union([.create, .changes, .worktrees, .cancel, .approvals]))
+        }
         let old = "needs protocol 2: update the host, then pair again"
         return FamilyCapabilities(
-            notes: ["events": "polled every few seconds (protocol 1)"],
-            reasons: ["create": old, "cancel": old, "changes": old, "worktrees": old, "approvals": old]
+            offered: both,
+            notes: [.events: "polled every few seconds (protocol 1)"],
+            reasons: [.create: old, .cancel: old, .changes: old, .worktrees: old, .approvals: old]
         )
     }
 

@@ -8,7 +8,7 @@ extension CopilotForgeFamily {
     /// Asks `GET /health`, in plain HTTP first and then by HTTPS, because the port may be either. Neither request has a
     /// secret.
     func look(at place: HostAddress, paired: PairedHosts) async throws -> SightedHost {
-        let plain = place.endpoint(usualPort)
+        let plain = place.endpoint(facts.usualPort)
         do {
             let health = try await health(at: plain, .plain)
             let secure = health.tlsPort.flatMap { port in
@@ -75,7 +75,7 @@ extension CopilotForgeFamily {
                 id: id,
                 name: record?.name ?? "\(endpoints[0])",
                 instanceName: "",
-                family: name,
+                family: facts.name,
                 types: [],
                 endpoints: endpoints.map {
                     DiscoveredEndpoint(

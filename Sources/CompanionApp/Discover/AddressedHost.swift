@@ -23,12 +23,13 @@ package struct AddressedHost: Sendable {
         let families = [HostFamily.usual] + HostFamily.allCases.filter { !$0.isUsual }
         guard let port = place.port else { return try await rows(of: families) }
         // Older hosts of a family that does not speak HTTP crash when they get an HTTP request.
-        if let mute = families.first(where: { !$0.behavior.speaksHTTP && $0.behavior.usualPort == port }) {
+        if let mute = families.first(where: { !$0.behavior.facts.speaksHTTP && $0.behavior.facts.usualPort == port }) {
             return [try await row(of: mute)]
         }
         // A port may belong to any of several families: ask one after the other.
         do { return [try await row(of: families[0])] } catch let error as AppError {
-            for family in families.dropFirst() where family.behavior.speaksHTTP && error.code != "host.unreachable" {
+            for family in families.dropFirst()
+            where family.behavior.facts.speaksHTTP && error.code != "host.unreachable" {
                 if let row = try? await row(of: family) { return [row] }
             }
             throw error

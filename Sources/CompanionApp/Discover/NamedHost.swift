@@ -75,6 +75,6 @@ package struct NamedHost: Sendable {
 extension HostFamily {
     /// The service type of the family's hosts. Jarvis daemons advertise none and speak HTTP, so they get `_http._tcp`.
     var usualType: ServiceType {
-        behavior.serviceTypes.first ?? ServiceType("_http._tcp") ?? .companion
+        behavior.facts.serviceTypes.first ?? ServiceType("_http._tcp") ?? .companion
     }
 }

@@ -8,47 +8,11 @@ package import PairingAgent
 /// The behaviour that is specific to one host family. `HostFamily.behavior` returns the conforming type; no other code
 /// checks which family a host belongs to.
 package protocol Family: Sendable {
-    var name: HostFamily { get }
-    /// The default port of its hosts.
-    var usualPort: Int { get }
-    /// The command that pairs with one of its hosts.
-    var pairCommand: String { get }
-    /// The first command to try with a paired host.
-    var firstCommand: String { get }
-    /// The kinds of code that a device can present to pair.
-    var codes: Set<PairingCodeKind> { get }
-    /// Whether its hosts can prove their identity. Default: false.
-    var canBeVerified: Bool { get }
-    /// Whether legacy hosts speak HTTP rather than a protocol of their own over TCP. Default: true.
-    var speaksHTTP: Bool { get }
-    /// Whether prompts for its hosts can wait on this machine. Default: no.
-    var queuing: PromptQueuing { get }
-    /// Whether its agents ask nobody but who sent the prompt, so that open questions are in no list of the host.
-    /// Default: false.
-    var asksSenderOnly: Bool { get }
-    /// Whether its hosts can have a second base URL. Default: false.
-    var takesSecondURL: Bool { get }
-    /// The services under which a paired host that moved is looked for. Default: none; it is contacted only where it
-    /// was paired.
-    var followedTypes: [ServiceType] { get }
-
-    /// The types of the clients that ``open(_:environment:configuration:_:)`` creates for a paired host. The protocols
-    /// that they conform to tell what the host can do.
-    func clients(of host: PairedHost) -> [Any.Type]
-    /// A host's capabilities beyond its clients' types, and notes about capabilities.
-    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
-    /// Returns a paired host's report of its generation, which decides about its capabilities. Default: nil, without a
-    /// request.
+    var facts: FamilyFacts { get }
+    /// What a paired host can do.
     ///
-    /// - Throws: ``CompanionClientError``.
-    func generation(
-        of host: PairedHost,
-        environment: AppEnvironment,
-        timeouts: CompanionClientConfiguration.Timeouts
-    ) async throws -> HostHealth?
-
-    /// Whether the user is asked once about a host's TLS key, because nothing else proves it. Default: false.
-    func asksAboutKey(of target: PairingTarget) -> Bool
+    /// - Parameter health: The host's report of its state; nil if it does not answer, or was not asked.
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
     /// Pairs with a host and stores its record.
     func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome
     /// The endpoints of an advertised host, divided into plain HTTP and TLS. Default: all plain HTTP.
@@ -104,10 +68,6 @@ package protocol Family: Sendable {
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R
-    /// The prompts that wait for a host. Default: a file of its own.
-    func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore
-    /// The files that are kept for its hosts, besides their records and outboxes. Default: none.
-    var files: FamilyFiles? { get }
     /// Removes everything that is stored for a host besides its record.
     func forget(_ host: PairedHost, environment: AppEnvironment) throws
 }
@@ -131,39 +91,6 @@ package enum PairingCodeKind: Sendable {
 }
 
 extension Family {
-    package var canBeVerified: Bool { false }
-    package var speaksHTTP: Bool { true }
-    package var queuing: PromptQueuing { .none }
-    package var asksSenderOnly: Bool { false }
-    var takesSecondURL: Bool { false }
-    package var followedTypes: [ServiceType] { [] }
-    package var files: FamilyFiles? { nil }
-
-    /// The services that its hosts advertise; none if they do not advertise themselves.
-    var serviceTypes: [ServiceType] { ServiceType.all.filter { $0.family == name } }
-
-    /// Whether its hosts advertise themselves by mDNS.
-    package var isAdvertised: Bool { !serviceTypes.isEmpty }
-
-    /// How legacy hosts are spoken to, as text for users.
-    package var legacyTransport: String { speaksHTTP ? "plain HTTP" : "no encryption" }
-
-    package func outbox(of host: PairedHost, environment: AppEnvironment) -> OutboxStore {
-        // The id may come from the host: its hash is safe in a path.
-        OutboxStore(path: "\(environment.paths.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json")
-    }
-
-    /// Whether a paired host that moved is looked for on the network.
-    package var isFollowed: Bool { !followedTypes.isEmpty }
-
-    package func generation(
-        of host: PairedHost,
-        environment: AppEnvironment,
-        timeouts: CompanionClientConfiguration.Timeouts
-    ) async throws -> HostHealth? { nil }
-
-    package func asksAboutKey(of target: PairingTarget) -> Bool { false }
-
     package func places(of host: PairedHost, in claims: [DiscoveredHost]) -> [CompanionEndpoint] { [] }
 
     package func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void {
@@ -178,9 +105,9 @@ extension Family {
     }
 
     package func look(at place: HostAddress, paired: PairedHosts) async throws -> SightedHost {
-        let endpoint = place.endpoint(usualPort)
+        let endpoint = place.endpoint(facts.usualPort)
         let health = try await health(at: endpoint, speaksTLS: false, timeouts: .lookup)
-        return SightedHost(name, at: endpoint, health, paired: paired)
+        return SightedHost(facts.name, at: endpoint, health, paired: paired)
     }
 
     package func watchHealth(
@@ -221,7 +148,7 @@ extension CompanionClientConfiguration.Timeouts {
 extension ServiceType {
     /// The services of all families with hosts that take a kind of code.
     package static func all(ofHostsWith code: PairingCodeKind) -> [ServiceType] {
-        all.filter { $0.family?.behavior.codes.contains(code) == true }
+        all.filter { $0.family?.behavior.facts.codes.contains(code) == true }
     }
 }
 

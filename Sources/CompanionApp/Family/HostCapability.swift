@@ -22,77 +22,72 @@ package struct HostCapability: Encodable, Sendable, Hashable {
     }
 }
 
-/// The additions of a family to the capabilities that follow from its clients' types.
+/// What hosts of any family may be able to do. The raw values are the words of `capabilities --json`.
+package enum Capability: String, Sendable {
+    case health, projects, chats, messages, search, prompts, outbox, models, devices, disconnect, events, create,
+        changes
+    case worktrees, cancel, approvals
+
+    /// What the clients of a host offer that shows projects, chats and messages and answers prompts.
+    package static let browsing: Set<Capability> = [.projects, .chats, .messages, .search, .prompts]
+}
+
+/// What a host of a family can do, in the family's words.
 package struct FamilyCapabilities: Sendable {
-    /// Notes on the general capabilities, by word.
-    var notes: [String: String] = [:]
-    /// Reasons why a host lacks a capability, by word. Also for capabilities that the client's type has but the host's
-    /// generation lacks.
-    var reasons: [String: String] = [:]
+    /// What its clients offer.
+    package var offered: Set<Capability>
+    var notes: [Capability: String] = [:]
+    /// Why it lacks a capability. Also for those that are offered, but that the host's generation lacks.
+    var reasons: [Capability: String] = [:]
     /// Why a host has none of the capabilities without a reason of their own. Default: hosts of the family do not offer
     /// it.
     var otherwise: String?
-    /// The family's own commands for general capabilities, without `pairtool`, by the capability's word.
-    var commands: [String: String] = [:]
+    /// The family's own commands for general capabilities, without `pairtool`.
+    var commands: [Capability: String] = [:]
     /// Capabilities that only this family has.
     package var own: [HostCapability] = []
 }
 
 extension HostCapability {
-    /// A capability that hosts of any family may have.
-    private struct General: Sendable {
-        var word: String
-        var text: String
-        var command: String
-        /// Whether a client of this type offers it.
-        var isOffered: @Sendable (Any.Type) -> Bool
+    /// The capabilities that hosts of any family may have, each as text for users and with its command.
+    private static let general: [(capability: Capability, text: String, command: String)] = [
+        (.projects, "list projects", "projects"),
+        (.chats, "list chats", "chats"),
+        (.messages, "show messages", "messages"),
+        (.search, "search messages", "search"),
+        (.prompts, "answer prompts", "send"),
+        (.outbox, "queue prompts while it is off", "outbox"),
+        (.models, "offer a choice of models", "models"),
+        (.devices, "list and revoke devices", "devices"),
+        (.disconnect, "disconnect this device", "disconnect"),
+        (.events, "report events", "watch"),
+        (.create, "create projects, chats and sessions", "new"),
+        (.changes, "show what the agent has changed", "changes"),
+        (.worktrees, "list and remove worktrees", "sessions"),
+        (.cancel, "cancel a running turn", "cancel"),
+    ]
 
-        init(_ word: String, _ text: String, _ command: String, _ isOffered: @escaping @Sendable (Any.Type) -> Bool) {
-            (self.word, self.text, self.command, self.isOffered) = (word, text, command, isOffered)
-        }
-    }
-
-    private static func general(_ family: any Family) -> [General] {
-        [
-            General("projects", "list projects", "projects") { $0 is any ProjectBrowsing.Type },
-            General("chats", "list chats", "chats") { $0 is any ProjectBrowsing.Type },
-            General("messages", "show messages", "messages") { $0 is any ChatBrowsing.Type },
-            General("search", "search messages", "search") { $0 is any ChatBrowsing.Type },
-            General("prompts", "answer prompts", "send") { $0 is any TurnRunning.Type },
-            General("outbox", "queue prompts while it is off", "outbox") {
-                family.queuing != .none && $0 is any TurnRunning.Type
-            },
-            General("models", "offer a choice of models", "models") { $0 is any ModelListing.Type },
-            General("devices", "list and revoke devices", "devices") { $0 is any DeviceManaging.Type },
-            General("disconnect", "disconnect this device", "disconnect") { $0 is any DeviceManaging.Type },
-            General("events", "report events", "watch") { $0 is any EventReporting.Type },
-            General("create", "create projects, chats and sessions", "new") { $0 is any ProjectCreating.Type },
-            General("changes", "show what the agent has changed", "changes") { $0 is any ChangeReporting.Type },
-            General("worktrees", "list and remove worktrees", "sessions") { $0 is any ChangeReporting.Type },
-            General("cancel", "cancel a running turn", "cancel") { $0 is any TurnCancelling.Type },
-        ]
-    }
-
-    private static let approvals = General("approvals", "ask for approvals", "approvals") {
-        $0 is any ApprovalDeciding.Type
-    }
-
-    /// A host's capabilities, from the types of its family's clients and from what is known of its generation.
+    /// A host's capabilities, from what its family offers and from what is known of its generation.
     ///
     /// - Parameter health: The host's report of its state; nil if it does not answer, or was not asked.
     package static func all(of host: PairedHost, health: HostHealth?) -> [HostCapability] {
-        let family = host.family.behavior
-        let clients = family.clients(of: host)
-        let words = family.capabilities(of: host, health: health)
-        let none = words.otherwise ?? "\(host.family.displayName) hosts do not offer it"
-        func row(_ general: General) -> HostCapability {
-            guard clients.contains(where: general.isOffered), words.reasons[general.word] == nil else {
-                return cannot(general.word, general.text, words.reasons[general.word] ?? none)
+        let family = host.family.behavior.capabilities(of: host, health: health)
+        let none = family.otherwise ?? "\(host.family.displayName) hosts do not offer it"
+        func row(_ capability: Capability, _ text: String, _ command: String) -> HostCapability {
+            guard family.offered.contains(capability), family.reasons[capability] == nil else {
+                return cannot(capability.rawValue, text, family.reasons[capability] ?? none)
             }
-            let command = words.commands[general.word] ?? general.command
-            return can(general.word, general.text, command, words.notes[general.word])
+            return can(capability.rawValue, text, family.commands[capability] ?? command, family.notes[capability])
         }
-        return [can("health", "report its state", words.commands["health"] ?? "status")] + general(family).map(row)
-            + words.own + [row(approvals)]
+        return [can("health", "report its state", family.commands[.health] ?? "status")]
+            + general.map { row($0.capability, $0.text, $0.command) } + family.own
+            + [row(.approvals, "ask for approvals", "approvals")]
+    }
+}
+
+extension PairedHost {
+    /// Whether hosts of its kind have a capability, whatever this one's generation is.
+    package func offers(_ capability: Capability) -> Bool {
+        capability == .health || family.behavior.capabilities(of: self, health: nil).offered.contains(capability)
     }
 }

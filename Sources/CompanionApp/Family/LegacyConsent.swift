@@ -33,7 +33,7 @@ package struct LegacyConsent: Sendable {
         let warning = warning(target)
         guard required != .verified else {
             let why =
-                target.family.behavior.canBeVerified
+                target.family.behavior.facts.canBeVerified
                 ? "\(warning) --require verified refuses it"
                 : "\(target.family.displayName) hosts cannot prove who they are, and --require verified refuses those that do not"
             throw AppError(.legacyRefused, "pairing.legacy_refused", why)
@@ -47,7 +47,7 @@ package struct LegacyConsent: Sendable {
             )
         }
         // The user is asked about its TLS key instead, which keeps others on the network from reading along.
-        guard !target.family.behavior.asksAboutKey(of: target) else { return }
+        guard !target.family.behavior.facts.confirmsKey || target.secureEndpoints.isEmpty else { return }
         guard !Self.isAccepted(target, in: known) else { return }
         if isGiven { return interaction.say(warning) }
         guard interaction.canAsk else {
@@ -66,7 +66,7 @@ package struct LegacyConsent: Sendable {
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let transport = target.family.behavior.legacyTransport
+        let transport = target.family.behavior.facts.legacyTransport
         return "\(TerminalText.line(target.name)) uses \(transport) and proves nothing (trust: legacy). Anyone on this "
             + "network can read what you send, see the answers and use the host in your name."
     }

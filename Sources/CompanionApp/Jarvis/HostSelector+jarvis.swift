@@ -31,7 +31,7 @@ extension HostSelector {
                 .notPaired,
                 "host.none_paired",
                 "no Jarvis daemon is recorded yet",
-                next: JarvisFamily().pairCommand
+                next: HostFamily.jarvis.behavior.facts.pairCommand
             )
         }
     }

@@ -6,22 +6,21 @@ package import PairingAgent
 
 /// Jarvis daemons, which offer only approval requests.
 package struct JarvisFamily: Family {
-    package let name = HostFamily.jarvis
-
-    package init() {}
-    package let usualPort = JarvisBase.defaultPort
-    package var pairCommand: String { HostFamily.jarvis.pairCommand(at: "http://127.0.0.1:\(usualPort)") }
-    package let firstCommand = "pairtool approvals"
-    package let codes: Set<PairingCodeKind> = [.token]
-    package let takesSecondURL = true
-
-    package func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self, JarvisApprovals.self] }
+    package let facts = FamilyFacts(
+        name: .jarvis,
+        usualPort: JarvisBase.defaultPort,
+        pairCommand: HostFamily.jarvis.pairCommand(at: "http://127.0.0.1:\(JarvisBase.defaultPort)"),
+        firstCommand: "pairtool approvals",
+        codes: [.token],
+        takesSecondURL: true
+    )
 
     package func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
-            notes: host.fallbackURL == nil ? [:] : ["approvals": "also at a second base URL"],
+            offered: [.approvals],
+            notes: host.fallbackURL == nil ? [:] : [.approvals: "also at a second base URL"],
             otherwise: "a Jarvis daemon only has approvals",
-            commands: ["health": "jarvis health"]
+            commands: [.health: "jarvis health"]
         )
     }
 

@@ -8,25 +8,26 @@ import Providers
 
 /// Lumi Macs. The pulled data can be read, and its agents can be used, without the Mac.
 struct LumiFamily: Family {
-    let name = HostFamily.lumi
-    let usualPort = LumiConfiguration.port
-    // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
-    let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
-    let firstCommand = "pairtool lumi sync"
-    let codes: Set<PairingCodeKind> = [.digits]
-    let speaksHTTP = false
-    let files: FamilyFiles? = .lumi
-
-    func clients(of host: PairedHost) -> [Any.Type] { [LumiConversations.self, AgentChat.self] }
+    package let facts = FamilyFacts(
+        name: .lumi,
+        usualPort: LumiConfiguration.port,
+        // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
+        pairCommand: "pairtool pair NAME, as pairtool discover shows it",
+        firstCommand: "pairtool lumi sync",
+        codes: [.digits],
+        speaksHTTP: false,
+        files: .lumi
+    )
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
+            offered: Capability.browsing,
             notes: [
-                "projects": "as last pulled", "chats": "as last pulled",
-                "messages": "as last pulled, and from this machine",
-                "prompts": "this machine asks the agent's provider itself",
+                .projects: "as last pulled", .chats: "as last pulled",
+                .messages: "as last pulled, and from this machine",
+                .prompts: "this machine asks the agent's provider itself",
             ],
-            reasons: ["models": "each agent has its own", "outbox": "prompts do not go to it, but to the provider"],
+            reasons: [.models: "each agent has its own", .outbox: "prompts do not go to it, but to the provider"],
             own: [
                 .can("remote", "be controlled remotely", "lumi remote", "its user accepts each connection"),
                 .can("screenshot", "take a screenshot", "lumi remote screenshot"),

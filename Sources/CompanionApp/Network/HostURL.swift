@@ -92,6 +92,6 @@ package struct HostURL: Sendable, Hashable {
     package func endpoint(of family: HostFamily) -> CompanionEndpoint {
         // The default port of HTTPS belongs to the usual family.
         guard !namesPort, !family.isUsual else { return endpoint }
-        return CompanionEndpoint(address: endpoint.address, port: family.behavior.usualPort)
+        return CompanionEndpoint(address: endpoint.address, port: family.behavior.facts.usualPort)
     }
 }

@@ -183,8 +183,8 @@ package struct AutoRun: Sendable {
             let hosts = try PairedHostStore(directory: environment.paths.data).load().hosts
             host = hosts.first { !$0.claims(in: [found]).isEmpty }
         }
-        guard let host, host.family.behavior.queuing == .untilReceived,
-            try host.family.behavior.outbox(of: host, environment: environment).load().next != nil
+        guard let host, host.family.behavior.facts.queuing == .untilReceived,
+            try host.outbox(environment).load().next != nil
         else { return nil }
         return host
     }

@@ -30,7 +30,7 @@ package struct PairingTargetFinder: Sendable {
     ) async throws -> PairingTarget {
         let recorded = recorded(word, among: families)
         // A host that is never advertised can only be found by its record.
-        if let word, let silent = recorded.first, recorded.count == 1, !silent.family.behavior.isAdvertised,
+        if let word, let silent = recorded.first, recorded.count == 1, !silent.family.behavior.facts.isAdvertised,
             silent.matches(word)
         {
             return silent
@@ -61,7 +61,7 @@ package struct PairingTargetFinder: Sendable {
     /// The paired hosts that the user's word means, of families whose hosts are contacted only where they were paired.
     private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
         guard let word else { return [] }
-        let others = known.hosts.filter { !$0.family.behavior.isFollowed && families.contains($0.family) }
+        let others = known.hosts.filter { !$0.family.behavior.facts.isFollowed && families.contains($0.family) }
         return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
@@ -117,7 +117,7 @@ package struct PairingTargetFinder: Sendable {
             "pairing.no_host",
             word == nil && what == Self.nobody ? what : "\(what); \(meant ?? seen)",
             next: "give its address: "
-                + (family ?? .usual).pairCommand(at: "http://ADDRESS:\((family ?? .usual).behavior.usualPort)")
+                + (family ?? .usual).pairCommand(at: "http://ADDRESS:\((family ?? .usual).behavior.facts.usualPort)")
                 + (family == nil ? " (other families: --family)" : "")
         )
     }
@@ -141,7 +141,7 @@ package struct PairingTargetFinder: Sendable {
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
             next: "find out its address, then: "
-                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.behavior.usualPort)")
+                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.behavior.facts.usualPort)")
         )
     }
 

@@ -82,7 +82,7 @@ package struct HostFinder: Sendable {
         do {
             let snapshot = try await DiscoverySnapshot.run(
                 client: discovery,
-                types: host.family.behavior.followedTypes,
+                types: host.family.behavior.facts.followedTypes,
                 limit: Self.browseLimit
             ) { snapshot in
                 // The key identifies the host, so every claim is checked as it arrives.

@@ -5,19 +5,19 @@ import LocalState
 package import PairingAgent
 
 extension HostSelector {
-    /// The paired hosts of families with a capability.
+    /// The paired hosts that have a capability.
     ///
-    /// - Parameters:
-    ///   - matter: The capability, such as `projects`.
-    ///   - isOffered: Whether a client of this type has it.
+    /// - Parameter matter: What the command is about, such as `projects`, for the error.
     /// - Throws: ``AppError`` if there is none.
-    package func pairedHosts(_ matter: String, _ environment: AppEnvironment, _ isOffered: (Any.Type) -> Bool) throws
-        -> [PairedHost]
-    {
+    package func pairedHosts(
+        with capability: Capability,
+        _ matter: String,
+        _ environment: AppEnvironment
+    ) throws -> [PairedHost] {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         // Throws the error for "no host is paired".
         if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
-        let able = hosts.hosts.filter { $0.family.behavior.clients(of: $0).contains(where: isOffered) }
+        let able = hosts.hosts.filter { $0.offers(capability) }
         guard !able.isEmpty else {
             throw AppError(
                 .failed,

@@ -37,7 +37,7 @@ extension HostSelector {
     package func holding(chat word: String, _ environment: AppEnvironment) async throws -> HostSelector {
         guard name == nil, environment.hostVariable == nil else { return self }
         let paired = try PairedHostStore(directory: environment.paths.data).load()
-        let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
+        let hosts = paired.hosts.filter { $0.offers(.prompts) }
         guard hosts.count > 1 else { return self }
         let known = await KnownChats(of: hosts, environment)
         let sameID = known.chats.filter { $0.hasID(word) }

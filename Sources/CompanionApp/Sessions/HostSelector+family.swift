@@ -42,7 +42,7 @@ extension PairedHostSelection {
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
                 next: relatives.first.map { "name one with --host: \($0.name)" }
-                    ?? "pair with one: \(family.behavior.pairCommand)"
+                    ?? "pair with one: \(family.behavior.facts.pairCommand)"
             )
         }
         return host
@@ -75,7 +75,7 @@ extension PairedHostSelection {
                 .notPaired,
                 "host.none_paired",
                 "no \(family.displayName) host is paired yet",
-                next: family.behavior.pairCommand
+                next: family.behavior.facts.pairCommand
             )
         }
         guard relatives.count == 1 else {

@@ -93,14 +93,14 @@ package struct HostSelector: Sendable {
             let usual = try? PairedHostSelection.select(name == nil ? nil : environment.hostVariable, in: hosts)
             let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
             (selected, places) = found
-            guard selected.family.behavior.isFollowed || found.endpoints.contains(selected.endpoint) else {
+            guard selected.family.behavior.facts.isFollowed || found.endpoints.contains(selected.endpoint) else {
                 throw PairedHostSelection.unknown(place)
             }
         } else {
             selected = try PairedHostSelection.select(name ?? environment.hostVariable, in: hosts)
         }
         try required?.check(selected)
-        guard selected.family.behavior.isFollowed else { return selected }
+        guard selected.family.behavior.facts.isFollowed else { return selected }
         var environment = environment
         environment.discovery = discovery
         // A host that was last reached on this machine advertises on `lo`.

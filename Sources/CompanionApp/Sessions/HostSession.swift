@@ -33,7 +33,7 @@ package struct HostSession: Sendable {
     /// Whether commands are signed and turns can be followed (protocol v2).
     package var isVerified: Bool { host.trust == .verified }
     /// The prompts that wait for the host.
-    package var outbox: OutboxStore { host.family.behavior.outbox(of: host, environment: environment) }
+    package var outbox: OutboxStore { host.outbox(environment) }
 
     /// Runs a body with a session. Connection errors get the host's name in their messages.
     package static func with<R>(
@@ -65,7 +65,7 @@ package struct HostSession: Sendable {
 extension HostSession {
     /// The prompts that wait for the host; a damaged outbox is reported.
     package var waitingPrompts: [WaitingPrompt] {
-        guard host.family.behavior.queuing != .none, offer.turns != nil else { return [] }
+        guard host.family.behavior.facts.queuing != .none, offer.turns != nil else { return [] }
         do {
             return try outbox.load().prompts.filter { $0.state == .waiting }
         } catch {
@@ -138,7 +138,7 @@ extension HostSession {
     /// - Throws: ``AppError`` if the host does not offer them.
     package var changes: any ChangeReporting {
         get throws {
-            guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
+            guard host.family.behavior.facts.canBeVerified else { throw refusal("do not say what was changed") }
             return try verified(offer.changes, "say what was changed")
         }
     }
@@ -168,7 +168,7 @@ extension HostSession {
     ///   `host.cannot`.
     private func verified<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
         if let capability { return capability }
-        guard host.family.behavior.canBeVerified else { throw refusal("cannot \(what)") }
+        guard host.family.behavior.facts.canBeVerified else { throw refusal("cannot \(what)") }
         throw AppError(
             .versionMismatch,
             "host.legacy",

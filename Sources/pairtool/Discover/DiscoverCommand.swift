@@ -141,7 +141,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         for row in rows where row.probe?.state == .up {
             let family = row.family
             guard !row.paired else {
-                output.say(TerminalText.line("Next: \(family.behavior.firstCommand) --host \(row.id.shortID)"))
+                output.say(TerminalText.line("Next: \(family.behavior.facts.firstCommand) --host \(row.id.shortID)"))
                 continue
             }
             guard let endpoint = row.localEndpoints.first else { continue }

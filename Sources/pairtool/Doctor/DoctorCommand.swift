@@ -95,7 +95,7 @@ struct DoctorCommand: AsyncParsableCommand {
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
             FileCheck(
                 directory: environment.paths.data,
-                families: HostFamily.allCases.compactMap { $0.behavior.files }
+                families: HostFamily.allCases.compactMap { $0.behavior.facts.files }
             ),
             CameraCheck(), PictureCheck(),
             DiskCheck(directories: [environment.paths.data, environment.paths.state, environment.paths.runtime]),
@@ -119,7 +119,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private static func check(_ host: PairedHost, _ output: Output, _ client: CompanionDiscoveryClient) -> HostCheck {
-        let family = host.family.behavior
+        let family = host.family.behavior.facts
         return HostCheck(
             host: host,
             isAdvertised: family.isAdvertised,
@@ -147,7 +147,7 @@ struct DoctorCommand: AsyncParsableCommand {
         of host: PairedHost,
         _ client: CompanionDiscoveryClient
     ) async throws -> CompanionEndpoint? {
-        let types = host.family.behavior.followedTypes
+        let types = host.family.behavior.facts.followedTypes
         guard !types.isEmpty else { return nil }
         let snapshot = try await DiscoverySnapshot.run(client: client, types: types, limit: .seconds(3)) { snapshot in
             snapshot.isSettled || snapshot.hosts.contains { $0.advertisedID == host.id && !$0.endpoints.isEmpty }

@@ -89,7 +89,7 @@ struct PairCommand: AsyncParsableCommand {
     }
 
     private func check(fallbackURL: String) throws {
-        guard (family ?? .usual).behavior.takesSecondURL else {
+        guard (family ?? .usual).behavior.facts.takesSecondURL else {
             throw ValidationError("Hosts of this family have no second base URL: leave out --fallback-url.")
         }
         guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
@@ -204,7 +204,7 @@ extension PairCommand {
         guard codeStdin else {
             // Hosts of some families need consent or ask for a token instead. If the user named the host, its family
             // is known only once the host is found.
-            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.codes.contains(.picture)
+            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.facts.codes.contains(.picture)
             guard context.canAsk || pairing.allowLegacy || !needsCode else { throw AppError.noPairingCode }
             return GivenCode()
         }
@@ -256,7 +256,7 @@ extension PairCommand {
         // Typed digits may be for a host of any family.
         let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
         let families = HostFamily.allCases.filter { family in
-            shown.map { family.behavior.codes.contains($0) && family.behavior.isAdvertised } ?? true
+            shown.map { family.behavior.facts.codes.contains($0) && family.behavior.facts.isAdvertised } ?? true
         }
         return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
     }

@@ -17,14 +17,14 @@ struct PairingReport: Sendable {
         }
         explain(outcome)
         if outcome.isDefault {
-            output.say("Next: \(host.family.behavior.firstCommand)")
+            output.say("Next: \(host.family.behavior.facts.firstCommand)")
         } else {
             if let usual = outcome.usual {
                 output.say(
                     "Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default"
                 )
             }
-            output.say("Next: \(host.family.behavior.firstCommand) --host \(host.id.shortID)")
+            output.say("Next: \(host.family.behavior.facts.firstCommand) --host \(host.id.shortID)")
         }
         for note in outcome.notes { output.say(note) }
     }

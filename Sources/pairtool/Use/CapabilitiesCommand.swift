@@ -54,7 +54,8 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     /// Asks the host only if its family needs to. If it does not answer, its family alone says what it offers.
     private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
         do {
-            return try await host.family.behavior.generation(
+            guard host.family.behavior.facts.reportsGeneration else { return nil }
+            return try await host.family.behavior.health(
                 of: host,
                 environment: output.environment(),
                 timeouts: Self.timeouts

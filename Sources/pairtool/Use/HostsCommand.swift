@@ -159,7 +159,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
         let (output, environment) = (options.output, options.environment)
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         let chosen = try PairedHostSelection.select(host, in: hosts)
-        let outbox = try? chosen.family.behavior.outbox(of: chosen, environment: environment).load()
+        let outbox = try? chosen.outbox(environment).load()
         let waiting = outbox?.prompts.count ?? 0
         let prompts = waiting == 1 ? "1 prompt" : "\(waiting) prompts"
         let kept = waiting > 0 ? ", its history, and \(prompts) for it that wait here" : " and its history here"
@@ -173,14 +173,14 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try forgotten.family.behavior.outbox(of: forgotten, environment: environment).removeAll()
+        try forgotten.outbox(environment).removeAll()
         await LocalHistory.forget(forgotten, environment)
         try forgotten.family.behavior.forget(forgotten, environment: environment)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }
         if waiting > 0 { output.say("Removed \(prompts) that waited for it.") }
-        if forgotten.family.behavior.clients(of: forgotten).contains(where: { $0 is any DeviceManaging.Type }) {
+        if forgotten.offers(.devices) {
             output.say(
                 "Unless you revoked this device, \(TerminalText.line(forgotten.name)) still lists it: remove it there."
             )

@@ -71,7 +71,7 @@ struct StatusCommand: AsyncParsableCommand {
     /// The state of all hosts: a row each, whether or not they answer.
     private func showAll() async throws {
         let (output, environment) = (options.output, options.environment)
-        let hosts = try host.selector.pairedHosts("its state", environment) { _ in true }
+        let hosts = try host.selector.pairedHosts(with: .health, "its state", environment)
         let limit = all.limit ?? environment.hostLimit
         let results = try await host.selector.ask(hosts, environment, limit: limit) { one, environment in
             let selected = try await one.selected(environment)
@@ -111,7 +111,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func followAll() async throws {
         let environment = options.environment
-        let hosts = try host.selector.pairedHosts("its state", environment) { _ in true }
+        let hosts = try host.selector.pairedHosts(with: .health, "its state", environment)
         let worst = try await host.selector.follow(hosts, environment) { one, host, environment in
             let selected: PairedHost
             do {
@@ -256,7 +256,7 @@ struct HostStatusReport: Encodable, Equatable {
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
         if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
-        return " (\(family.behavior.legacyTransport), nothing proven)"
+        return " (\(family.behavior.facts.legacyTransport), nothing proven)"
     }
 
     /// Why the host cannot be used now.
@@ -265,9 +265,9 @@ struct HostStatusReport: Encodable, Equatable {
             return AppError(
                 .notPaired,
                 "host.not_paired",
-                family.behavior.codes.contains(.token)
+                family.behavior.facts.codes.contains(.token)
                     ? "\(name) no longer accepts this device's token" : "\(name) is not connected to this device",
-                next: family.behavior.codes.contains(.token)
+                next: family.behavior.facts.codes.contains(.token)
                     ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
                     : "pairtool pair"
             )

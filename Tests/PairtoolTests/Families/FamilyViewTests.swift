@@ -56,7 +56,7 @@ import Testing
         try await HostCheck(
             host: host,
             isAdvertised: true,
-            usesToken: host.family.behavior.codes.contains(.token),
+            usesToken: host.family.behavior.facts.codes.contains(.token),
             ask: { health },
             lookElsewhere: { nil }
         ).findings()
@@ -143,7 +143,7 @@ import Testing
         for family in HostFamily.allCases {
             let all = HostCapability.all(of: Self.host(family, .verified), health: nil)
             func has(_ word: String) -> Bool { all.contains { $0.capability == word && $0.available } }
-            #expect(has("outbox") == (family.behavior.queuing != .none), "\(family)")
+            #expect(has("outbox") == (family.behavior.facts.queuing != .none), "\(family)")
             #expect(has("search") == has("messages"), "\(family)")
         }
         let old = HostCapability.all(of: Self.host(.copilotforge, .legacy), health: nil)
@@ -153,35 +153,36 @@ import Testing
     }
 
     @Test(
-        "What the types of a family's clients promise is what a host can do once it is opened",
+        "What a family offers is what a host can do once it is opened",
         arguments: HostFamily.allCases,
         HostTrust.allCases
     )
     func opened(_ family: HostFamily, _ trust: HostTrust) async throws {
-        guard trust == .legacy || family.behavior.canBeVerified else { return }
+        guard trust == .legacy || family.behavior.facts.canBeVerified else { return }
         var host = Self.host(family, trust)
         let certificate = try PinnedCertificate(der: TestCertificate().der)
         if trust == .verified { (host.certificate, host.spki) = (Base64.encode(certificate.der), certificate.spki) }
         try await Sandbox.with { user in
             var context = CommandContext.process
             context.environment = user.environment
-            let promised = family.behavior.clients(of: host)
+            let promised = family.behavior.capabilities(of: host, health: nil).offered
             let environment = Output(context: context, format: .text).environment()
             try await family.behavior.open(host, environment: environment, configuration: .default) { offer in
-                func expect<Capability>(_ capability: Capability?, _ isPromised: (Any.Type) -> Bool) {
-                    #expect((capability != nil) == promised.contains(where: isPromised), "\(Capability.self)")
+                func expect<Part>(_ part: Part?, _ capabilities: CompanionApp.Capability...) {
+                    for capability in capabilities {
+                        #expect((part != nil) == promised.contains(capability), "\(capability)")
+                    }
                 }
-                expect(offer.devices) { $0 is any DeviceManaging.Type }
-                expect(offer.models) { $0 is any ModelListing.Type }
-                expect(offer.projects) { $0 is any ProjectBrowsing.Type }
-                expect(offer.chats) { $0 is any ChatBrowsing.Type }
-                expect(offer.turns) { $0 is any TurnRunning.Type }
-                expect(offer.sessions) { $0 is any SessionBeginning.Type }
-                expect(offer.creation) { $0 is any ProjectCreating.Type }
-                expect(offer.cancellation) { $0 is any TurnCancelling.Type }
-                expect(offer.events) { $0 is any EventReporting.Type }
-                expect(offer.changes) { $0 is any ChangeReporting.Type }
-                expect(offer.approvals) { $0 is any ApprovalDeciding.Type }
+                expect(offer.devices, .devices, .disconnect)
+                expect(offer.models, .models)
+                expect(offer.projects, .projects, .chats)
+                expect(offer.chats, .messages, .search)
+                expect(offer.turns, .prompts)
+                expect(offer.creation, .create)
+                expect(offer.cancellation, .cancel)
+                expect(offer.events, .events)
+                expect(offer.changes, .changes, .worktrees)
+                expect(offer.approvals, .approvals)
             }
         }
     }

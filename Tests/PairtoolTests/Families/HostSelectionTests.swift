@@ -17,7 +17,9 @@ import Testing
                     name: "host \(number)",
                     family: family,
                     trust: .legacy,
-                    endpoint: try #require(CompanionEndpoint("127.0.0.\(number + 1):\(family.behavior.usualPort)")),
+                    endpoint: try #require(
+                        CompanionEndpoint("127.0.0.\(number + 1):\(family.behavior.facts.usualPort)")
+                    ),
                     deviceID: "d",
                     pairedAt: Date(timeIntervalSince1970: 0)
                 )

@@ -100,7 +100,7 @@ import Testing
 
     @Test("discover --host with an address alone asks each family at its usual port")
     func usualPorts() async throws {
-        try await withFakeJarvis(address: "127.0.0.77", port: JarvisFamily().usualPort) { _ in
+        try await withFakeJarvis(address: "127.0.0.77", port: HostFamily.jarvis.behavior.facts.usualPort) { _ in
             try await Sandbox.with { user in
                 let found = try await user.spawn(["discover", "--host", "127.0.0.77", "--json"])
                 #expect(try found.json.map { $0["family"]?.string } == ["jarvis"], "\(found)")

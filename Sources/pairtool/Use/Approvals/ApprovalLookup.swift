@@ -15,10 +15,10 @@ extension HostSelector {
             return [try PairedHostSelection.select(word, in: hosts)]
         }
         do {
-            return try pairedHosts("approvals", environment) { $0 is any ApprovalDeciding.Type }
+            return try pairedHosts(with: .approvals, "approvals", environment)
         } catch let error as AppError where ["host.cannot", "host.none_paired"].contains(error.code) {
             // Hosts that do not advertise themselves are paired by their address.
-            let others = HostFamily.allCases.map(\.behavior).filter { !$0.isAdvertised }.map(\.pairCommand)
+            let others = HostFamily.allCases.map(\.behavior.facts).filter { !$0.isAdvertised }.map(\.pairCommand)
             throw AppError(
                 .notPaired,
                 "host.none_paired",
@@ -37,7 +37,7 @@ extension HostSelector {
         if let word = name ?? output.environment().hostVariable {
             hosts = (try? PairedHostSelection.selectKnown(word, in: paired)).map { [$0] } ?? []
         }
-        let names = hosts.filter { $0.family.behavior.asksSenderOnly }.map { TerminalText.line($0.name) }
+        let names = hosts.filter { $0.family.behavior.facts.asksSenderOnly }.map { TerminalText.line($0.name) }
         guard !names.isEmpty else { return }
         output.say(
             "Not listed: \(names.joined(separator: ", ")). Agents there ask only in the command that sent the prompt: "

@@ -79,7 +79,7 @@ struct ChatsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.selector.pairedHosts("chats", options.environment) { $0 is any ProjectBrowsing.Type }
+        let hosts = try host.selector.pairedHosts(with: .projects, "chats", options.environment)
         let word = project ?? namedProject
         let found = try await host.selector.askKnown(hosts, all, known, output) { session in
             let projects: [MergedProject]

@@ -50,7 +50,7 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.selector.pairedHosts("projects", options.environment) { $0 is any ProjectBrowsing.Type }
+        let hosts = try host.selector.pairedHosts(with: .projects, "projects", options.environment)
         let found = try await host.selector.askKnown(hosts, all, known, output) { session in
             let projects = try await session.projects.mergedProjects()
             if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }

@@ -49,7 +49,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     private func watchAll() async throws {
-        let hosts = try host.selector.pairedHosts("events", options.environment) { $0 is any EventReporting.Type }
+        let hosts = try host.selector.pairedHosts(with: .events, "events", options.environment)
         let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
         let worst = try await host.selector.follow(hosts, options.environment) { one, host, environment in
             guard let progress = progress[host.id] else { return }

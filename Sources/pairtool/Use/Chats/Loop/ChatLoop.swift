@@ -72,7 +72,7 @@ struct ChatLoop {
             try await Self.showHistory(history, of: conversation, on: output, prompts: prompts)
         }
         // A host that answers for this program alone would keep the user waiting.
-        if session.host.family.behavior.queuing == .untilReceived {
+        if session.host.family.behavior.facts.queuing == .untilReceived {
             do {
                 try await session.sendWaiting(before: conversation)
             } catch let error as AppError where error.code == "outbox.stuck" {
@@ -259,7 +259,7 @@ extension ChatLoop {
     /// - Returns: Whether it waits on this machine.
     private mutating func queues(_ prompt: String, after error: any Error) async throws -> Bool {
         guard isOutOfReach(error), conversation.images.isEmpty,
-            session.host.family.behavior.queuing != .none, output.context.canAsk
+            session.host.family.behavior.facts.queuing != .none, output.context.canAsk
         else { return false }
         let name = TerminalText.line(session.host.name)
         let isUncertain = (error as? CompanionClientError)?.mayStillArrive == true

@@ -25,7 +25,7 @@ enum CommandRunner {
             return .done
         } catch {
             let output = Output(context: context, format: format == .json ? .json : .text)
-            if let status = parserOutcome(error, words, output) { return status }
+            if let status = parserOutcome(error, in: words, on: output) { return status }
             return output.status(after: error)
         }
     }
@@ -40,7 +40,7 @@ enum CommandRunner {
     /// Shows the output of the argument parser: help, version, completions, usage errors.
     ///
     /// - Returns: nil if the error does not come from the parser.
-    private static func parserOutcome(_ error: any Error, _ words: CommandWords, _ output: Output) -> ExitStatus? {
+    private static func parserOutcome(_ error: any Error, in words: CommandWords, on output: Output) -> ExitStatus? {
         switch Pairtool.exitCode(for: error) {
         case .success:
             let text = CompletionScript.readable(Pairtool.fullMessage(for: error))

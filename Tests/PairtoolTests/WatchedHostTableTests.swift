@@ -34,13 +34,13 @@ struct WatchedHostTableTests {
         let first = table.take(.added(try host()))
         #expect(shown(first) == ["added"])
         let row = try #require(asked(first).first)
-        #expect(shown(table.probed(row, ProbeResult(state: .up, service: "x"))) == ["probed"])
+        #expect(shown(table.probed(row, with: ProbeResult(state: .up, service: "x"))) == ["probed"])
         for (result, expected) in [
             (ProbeResult(state: .up, service: "x", reason: "other words"), []),
             (ProbeResult(state: .down), ["probed"]), (ProbeResult(state: .down, reason: "refused"), []),
         ] {
             let due = try #require(asked(table.roundIsDue()).first)
-            #expect(shown(table.probed(due, result)) == expected)
+            #expect(shown(table.probed(due, with: result)) == expected)
         }
     }
 
@@ -57,12 +57,12 @@ struct WatchedHostTableTests {
         let row = try #require(asked(table.take(.added(try host()))).first)
         let moved = table.take(.changed(try host(port: 9000)))
         #expect(asked(moved).isEmpty)
-        let next = table.probed(row, ProbeResult(state: .up))
+        let next = table.probed(row, with: ProbeResult(state: .up))
         #expect(shown(next).isEmpty)
         let again = try #require(asked(next).first)
         #expect(again.endpoints.map(\.port) == [9000])
         #expect(shown(table.take(.removed(try host(port: 9000)))) == ["removed"])
-        #expect(table.probed(again, ProbeResult(state: .up)).isEmpty)
+        #expect(table.probed(again, with: ProbeResult(state: .up)).isEmpty)
         #expect(table.roundIsDue().isEmpty)
     }
 
@@ -78,7 +78,7 @@ struct WatchedHostTableTests {
         var answered: Set<String> = []
         while let row = open.popLast() {
             answered.insert(row.id)
-            open += asked(table.probed(row, ProbeResult(state: .up)))
+            open += asked(table.probed(row, with: ProbeResult(state: .up)))
             #expect(open.count <= WatchedHostTable.probeLimit)
         }
         #expect(answered.count == 40)

@@ -26,8 +26,8 @@ struct AICLIFamily: Family {
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         let auto =
-            health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
-            ?? .can("auto", "auto mode", "chat", "--auto MODE")
+            health?.limits.map { HostCapability.cannot("auto", text: "auto mode", why: $0) }
+            ?? .can("auto", text: "auto mode", command: "chat", note: "--auto MODE")
         var reasons: [Capability: String] = [
             .models: "the server chooses", .create: "only sessions: pairtool new session",
         ]
@@ -37,14 +37,14 @@ struct AICLIFamily: Family {
             offered: Capability.browsing.union([.outbox]),
             notes: [.chats: "one for each project", .messages: "from this machine; the server stores none"],
             reasons: reasons,
-            own: [auto, .can("sessions", "list, end and clean up sessions", "aicli sessions")]
+            own: [auto, .can("sessions", text: "list, end and clean up sessions", command: "aicli sessions")]
         )
     }
 
     /// A server has a single port, with TLS or without.
     func transports(
         of host: DiscoveredHost,
-        _ endpoints: [DiscoveredEndpoint]
+        among endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         let all = endpoints.map(\.endpoint).unique
         return host.txt["tls"] == "enabled" ? ([], all) : (all, [])
@@ -59,7 +59,7 @@ struct AICLIFamily: Family {
         } catch let error as CompanionClientError where error.code != .unreachable {
             health = try await self.health(at: endpoint, speaksTLS: true, timeouts: timeouts)
         }
-        return SightedHost(facts.name, at: endpoint, health, paired: paired)
+        return SightedHost(facts.name, at: endpoint, health: health, paired: paired)
     }
 
     func pair(_ pairing: FamilyPairing) async throws -> PairingOutcome {

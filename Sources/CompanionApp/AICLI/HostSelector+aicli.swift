@@ -11,15 +11,15 @@ extension HostSelector {
         for matter: String,
         _ body: (AICLIHost) async throws -> R
     ) async throws -> R {
-        let host = try paired(.aicli, for: matter, environment)
-        let result = try await HistoryRecorder.with(host, environment) { recorder in
+        let host = try paired(.aicli, for: matter, in: environment)
+        let result = try await HistoryRecorder.with(host, in: environment) { recorder in
             try await host.naming {
                 try await AICLISessions.with(host, environment: environment) {
                     try await body($0.recorded(by: recorder))
                 }
             }
         }
-        try noteContact(with: host, environment)
+        try noteContact(with: host, in: environment)
         return result
     }
 }

@@ -141,7 +141,7 @@ package struct Conversation: Sendable {
     package mutating func send(_ prompt: String, as turn: CancellableTurn? = nil) async throws {
         if !isPrepared { try await prepare(for: prompt) }
         isPrepared = false
-        try await run(prompt, turn ?? CancellableTurn(session, chatID: chatID))
+        try await run(prompt, as: turn ?? CancellableTurn(session, chatID: chatID))
     }
 
     /// Sends a prompt and shows the answer as it comes.
@@ -157,7 +157,7 @@ package struct Conversation: Sendable {
         }
     }
 
-    private mutating func run(_ prompt: String, _ turn: CancellableTurn) async throws {
+    private mutating func run(_ prompt: String, as turn: CancellableTurn) async throws {
         try await session.beforePrompt { try await session.turns.requireOwnPlace() }
         let request = TurnRequest(
             prompt: prompt,

@@ -29,7 +29,7 @@ package struct OutboxSender {
     /// Whether the user wanted a turn cancelled.
     private let wasInterrupted = NIOLockedValueBox(false)
 
-    package init(_ session: HostSession, _ mode: Mode) {
+    package init(_ session: HostSession, mode: Mode) {
         self.session = session
         self.mode = mode
         store = session.outbox
@@ -235,9 +235,9 @@ extension HostSession {
     package func sendWaiting() async {
         guard !waitingPrompts.isEmpty, !Task.isCancelled else { return }
         do {
-            try await OutboxSender(self, .leaving).send()
+            try await OutboxSender(self, mode: .leaving).send()
         } catch {
-            await LocalHistory.forget(host, ifRevokedBy: error, environment)
+            await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
             guard !Task.isCancelled else { return }
             let failure = AppError(describing: error).adding("What waits for \(host.name) keeps waiting.")
             // Hosts come into sight again and again.
@@ -259,7 +259,9 @@ extension HostSession {
         let sendsAll = host.family.behavior.facts.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
         guard waitingPrompts.contains(where: isWanted) else { return madeChat(of: conversation) }
-        let outcome = try await OutboxSender(self, .waiting(asksUser: conversation.view.asksUser)).send(where: isWanted)
+        let outcome = try await OutboxSender(self, mode: .waiting(asksUser: conversation.view.asksUser)).send(
+            where: isWanted
+        )
         if outcome.isCancelled { throw CancellationError() }
         if !outcome.stuck.isDisjoint(with: keys),
             let id = try outbox.load().prompts.first(where: {

@@ -18,7 +18,7 @@ package struct QueuedPrompt: Sendable {
     }
 
     /// The prompts that wait for all hosts, or for the one that the options name.
-    package static func all(_ selector: HostSelector, _ environment: AppEnvironment) throws -> [QueuedPrompt] {
+    package static func all(_ selector: HostSelector, in environment: AppEnvironment) throws -> [QueuedPrompt] {
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         var hosts = paired.hosts
         if let word = selector.name {
@@ -32,12 +32,12 @@ package struct QueuedPrompt: Sendable {
     }
 
     /// The prompt with an id, or with the first characters of it.
-    package static func find(_ id: String, _ selector: HostSelector, _ environment: AppEnvironment) throws
+    package static func find(_ id: String, of selector: HostSelector, in environment: AppEnvironment) throws
         -> QueuedPrompt
     {
         try NameMatch.find(
             id,
-            in: try all(selector, environment),
+            in: try all(selector, in: environment),
             kind: "outbox",
             called: "waiting prompt",
             listing: "pairtool outbox",

@@ -100,6 +100,7 @@ struct TurnLoop: Sendable {
                         try journal?.finish()
                     }
                     if isLeft, isReceived { throw TurnLock.TurnLeft() }
+                    display?.write(event)
                     switch event {
                     case .toolStart(let name, _):
                         if !ending.tools.contains(where: { name.isSame(as: $0) }) { ending.tools.append(name) }
@@ -107,7 +108,6 @@ struct TurnLoop: Sendable {
                     case .question(let notice): questions.take(notice)
                     default: break
                     }
-                    display?.write(event)
                 }
             }
         }

@@ -85,7 +85,7 @@ final class TurnQuestions: Sendable {
                     session.interaction.warn(failure.adding("Trying again to answer the agent."))
                 }
             } else if asksUser {
-                try await askUser(notice.id, approvals)
+                try await askUser(notice.id, at: approvals)
             } else {
                 let mode = notice.mode.map { " (\($0.text))" } ?? ""
                 session.interaction.say(
@@ -113,7 +113,7 @@ final class TurnQuestions: Sendable {
     /// Asks the user, and sends the answer.
     ///
     /// - Throws: `CancellationError` when the user interrupts; `CompanionClientError`.
-    private func askUser(_ id: String, _ approvals: any ApprovalDeciding) async throws {
+    private func askUser(_ id: String, at approvals: any ApprovalDeciding) async throws {
         guard let asked = try await approvals.approval(id: id), asked.approval.isPending else { return }
         let environment = session.environment
         await TurnNotifier(environment: environment, hostName: session.host.name).show(.question, chat: "")

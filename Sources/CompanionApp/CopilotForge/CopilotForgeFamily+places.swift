@@ -8,7 +8,7 @@ import Identity
 extension CopilotForgeFamily {
     func transports(
         of host: DiscoveredHost,
-        _ endpoints: [DiscoveredEndpoint]
+        among endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         // On hosts that also speak plain HTTP on another port, `_cf-companion._tcp` points to the TLS port. A host
         // whose TXT record does not mention version 2 speaks plain HTTP at the advertised port.
@@ -29,7 +29,7 @@ extension CopilotForgeFamily {
     /// record must not hide the host's own.
     func places(of host: PairedHost, in claims: [DiscoveredHost]) -> [CompanionEndpoint] {
         claims.flatMap { claim in
-            guard host.trust == .verified else { return transports(of: claim, claim.endpoints).plain }
+            guard host.trust == .verified else { return transports(of: claim, among: claim.endpoints).plain }
             let short = claim.endpoints.filter { $0.type == .companionShort }.map(\.endpoint)
             let plain = claim.endpoints.filter { $0.type != .companionShort }.map(\.endpoint)
             let ports = claim.txt["tls"].flatMap(Int.init).map { [$0] } ?? []

@@ -112,11 +112,11 @@ extension CopilotForgeFamily {
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         return try await withClient(of: host, environment: environment, configuration: configuration) {
-            try await health(of: host, $0)
+            try await health(of: host, with: $0)
         }
     }
 
-    private func health(of host: PairedHost, _ client: CompanionAPIClient) async throws -> HostHealth {
+    private func health(of host: PairedHost, with client: CompanionAPIClient) async throws -> HostHealth {
         var health = HostHealth(try await client.health(), at: host.endpoint)
         do {
             health.standing = HostHealth.Standing(try await client.status(), of: host)
@@ -137,12 +137,12 @@ extension CopilotForgeFamily {
     ) async throws {
         try await withClient(of: host, environment: environment, configuration: .default) { client in
             guard host.trust == .verified else {
-                return try await poll(every: interval, take) { try await health(of: host, client) }
+                return try await poll(every: interval, take) { try await health(of: host, with: client) }
             }
-            try await take(.success(try await health(of: host, client)))
+            try await take(.success(try await health(of: host, with: client)))
             try await LiveEventStream(client: client, patience: Reconnection.patience).run { event in
                 switch event {
-                case .event, .resumed: try await take(.success(try await health(of: host, client)))
+                case .event, .resumed: try await take(.success(try await health(of: host, with: client)))
                 case .interrupted(let reason):
                     try await take(.failure(CompanionClientError(.unreachable, message: reason, delivery: .unknown)))
                 }

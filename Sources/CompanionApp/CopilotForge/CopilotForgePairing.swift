@@ -36,7 +36,7 @@ struct CopilotForgePairing: Sendable {
             unused = nil
             do {
                 return try await interaction.working(on: "Pairing", until: current.expiresAt) {
-                    try await job.run(current, route, readAt: readAt)
+                    try await job.run(current, by: route, readAt: readAt)
                 }
             } catch let error as PairingError
                 where [.wrongCode, .expired].contains(error.code) && payload == nil && interaction.canAsk && attempt < 3

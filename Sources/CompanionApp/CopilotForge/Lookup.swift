@@ -10,22 +10,28 @@ extension CopilotForgeFamily {
     func look(at place: HostAddress, paired: PairedHosts) async throws -> SightedHost {
         let plain = place.endpoint(facts.usualPort)
         do {
-            let health = try await health(at: plain, .plain)
+            let health = try await health(at: plain, security: .plain)
             let secure = health.tlsPort.flatMap { port in
                 (1...65535).contains(port) ? CompanionEndpoint(address: place.address, port: port) : nil
             }
-            return row(health, at: [plain], secure: secure, certificate: try await certificate(of: secure), paired)
+            return row(
+                health,
+                at: [plain],
+                secure: secure,
+                certificate: try await certificate(of: secure),
+                paired: paired
+            )
         } catch let error as CompanionClientError {
             let secure = place.endpoint(HostURL.securePort)
             guard let certificate = try await certificate(of: secure),
-                let health = try? await health(at: secure, .pinned(certificate))
+                let health = try? await health(at: secure, security: .pinned(certificate))
             else {
                 var failure = AppError(describing: error)
                 // A silent peer does not tell what it is.
                 if failure.kind == .timedOut { failure.next = "see who is on the network: pairtool discover" }
                 throw failure
             }
-            return row(health, at: [], secure: secure, certificate: certificate, paired)
+            return row(health, at: [], secure: secure, certificate: certificate, paired: paired)
         }
     }
 
@@ -35,7 +41,7 @@ extension CopilotForgeFamily {
 
     private func health(
         at endpoint: CompanionEndpoint,
-        _ security: HostSecurity
+        security: HostSecurity
     ) async throws -> CompanionHealthResponse {
         try await CompanionAPIClient.withClient(
             endpoint: endpoint,
@@ -59,7 +65,7 @@ extension CopilotForgeFamily {
         at plain: [CompanionEndpoint],
         secure: CompanionEndpoint?,
         certificate: PinnedCertificate?,
-        _ paired: PairedHosts
+        paired: PairedHosts
     ) -> SightedHost {
         // The key identifies a verified host. Without a key, only a legacy record with that address can match.
         let record = paired.hosts.first { host in

@@ -62,7 +62,7 @@ package struct AddressedHost: Sendable {
 
 extension SightedHost {
     /// A host that answered at an address; nothing else is known of it.
-    init(_ family: HostFamily, at endpoint: CompanionEndpoint, _ health: HostHealth, paired: PairedHosts) {
+    init(_ family: HostFamily, at endpoint: CompanionEndpoint, health: HostHealth, paired: PairedHosts) {
         let record = paired.hosts.first { $0.family == family && $0.endpoint == endpoint }
         self.init(
             DiscoveredHost(

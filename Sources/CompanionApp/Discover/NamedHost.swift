@@ -17,7 +17,7 @@ package struct NamedHost: Sendable {
     ///
     /// - Throws: ``AppError`` if there is none; `DiscoveryError` if mDNS fails, unless a paired host has this name.
     package func rows(client: CompanionDiscoveryClient, limit: Duration) async throws -> [SightedHost] {
-        let hosts = try await advertised(client, limit)
+        let hosts = try await advertised(client, within: limit)
         var rows = hosts.map { SightedHost($0, paired: paired) }
         let inSight = Set(rows.map(\.id))
         rows += paired.hosts.filter { !inSight.contains($0.id) }.map(row)
@@ -36,7 +36,8 @@ package struct NamedHost: Sendable {
         return found
     }
 
-    private func advertised(_ client: CompanionDiscoveryClient, _ limit: Duration) async throws -> [DiscoveredHost] {
+    private func advertised(_ client: CompanionDiscoveryClient, within limit: Duration) async throws -> [DiscoveredHost]
+    {
         do {
             return try await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: limit) {
                 $0.isSettled

@@ -41,8 +41,8 @@ package struct WatchedHostTable: Sendable {
         let old = seen.take(event)
         if let old { forgetName(of: old) }
         switch event {
-        case .added(let host): return show(.added, host, old)
-        case .changed(let host): return show(.changed, host, old)
+        case .added(let host): return show(.added, host: host, replacing: old)
+        case .changed(let host): return show(.changed, host: host, replacing: old)
         case .removed(let host):
             results[host.key] = nil
             queue.removeAll { $0 == host.key }
@@ -58,7 +58,7 @@ package struct WatchedHostTable: Sendable {
     }
 
     /// Takes the result of a probe.
-    package mutating func probed(_ asked: SightedHost, _ result: ProbeResult) -> [Action] {
+    package mutating func probed(_ asked: SightedHost, with result: ProbeResult) -> [Action] {
         let key = asked.key
         running.remove(key)
         var actions: [Action] = []
@@ -74,7 +74,7 @@ package struct WatchedHostTable: Sendable {
         return actions + startProbes()
     }
 
-    private mutating func show(_ change: Change, _ host: DiscoveredHost, _ old: DiscoveredHost?) -> [Action] {
+    private mutating func show(_ change: Change, host: DiscoveredHost, replacing old: DiscoveredHost?) -> [Action] {
         lookalikes[LookalikeName(host.name), default: []].insert(host.key)
         if old?.endpoints.map(\.endpoint).unique != host.endpoints.map(\.endpoint).unique { enqueue(host.key) }
         return (row(host.key).map { [.show(change, $0)] } ?? []) + startProbes()

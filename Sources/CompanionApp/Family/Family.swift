@@ -20,7 +20,7 @@ package protocol Family: Sendable {
     /// - Parameter endpoints: Those of its endpoints to consider.
     func transports(
         of host: DiscoveredHost,
-        _ endpoints: [DiscoveredEndpoint]
+        among endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint])
     /// The addresses where a paired host may be, according to its advertisements. Default: none.
     func places(of host: PairedHost, in claims: [DiscoveredHost]) -> [CompanionEndpoint]
@@ -99,7 +99,7 @@ extension Family {
 
     package func transports(
         of host: DiscoveredHost,
-        _ endpoints: [DiscoveredEndpoint]
+        among endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         (endpoints.map(\.endpoint).unique, [])
     }
@@ -107,7 +107,7 @@ extension Family {
     package func look(at place: HostAddress, paired: PairedHosts) async throws -> SightedHost {
         let endpoint = place.endpoint(facts.usualPort)
         let health = try await health(at: endpoint, speaksTLS: false, timeouts: .lookup)
-        return SightedHost(facts.name, at: endpoint, health, paired: paired)
+        return SightedHost(facts.name, at: endpoint, health: health, paired: paired)
     }
 
     package func watchHealth(

@@ -13,11 +13,11 @@ package struct HostCapability: Encodable, Sendable, Hashable {
     /// Why it is not available, or a note about it.
     package var note: String?
 
-    static func can(_ capability: String, _ text: String, _ command: String, _ note: String? = nil) -> HostCapability {
+    static func can(_ capability: String, text: String, command: String, note: String? = nil) -> HostCapability {
         HostCapability(capability: capability, text: text, available: true, command: "pairtool \(command)", note: note)
     }
 
-    static func cannot(_ capability: String, _ text: String, _ why: String) -> HostCapability {
+    static func cannot(_ capability: String, text: String, why: String) -> HostCapability {
         HostCapability(capability: capability, text: text, available: false, command: nil, note: why)
     }
 }
@@ -73,15 +73,20 @@ extension HostCapability {
     package static func all(of host: PairedHost, health: HostHealth?) -> [HostCapability] {
         let family = host.family.behavior.capabilities(of: host, health: health)
         let none = family.otherwise ?? "\(host.family.displayName) hosts do not offer it"
-        func row(_ capability: Capability, _ text: String, _ command: String) -> HostCapability {
+        func row(_ capability: Capability, text: String, command: String) -> HostCapability {
             guard family.offered.contains(capability), family.reasons[capability] == nil else {
-                return cannot(capability.rawValue, text, family.reasons[capability] ?? none)
+                return cannot(capability.rawValue, text: text, why: family.reasons[capability] ?? none)
             }
-            return can(capability.rawValue, text, family.commands[capability] ?? command, family.notes[capability])
+            return can(
+                capability.rawValue,
+                text: text,
+                command: family.commands[capability] ?? command,
+                note: family.notes[capability]
+            )
         }
-        return [can("health", "report its state", family.commands[.health] ?? "status")]
-            + general.map { row($0.capability, $0.text, $0.command) } + family.own
-            + [row(.approvals, "ask for approvals", "approvals")]
+        return [can("health", text: "report its state", command: family.commands[.health] ?? "status")]
+            + general.map { row($0.capability, text: $0.text, command: $0.command) } + family.own
+            + [row(.approvals, text: "ask for approvals", command: "approvals")]
     }
 }
 

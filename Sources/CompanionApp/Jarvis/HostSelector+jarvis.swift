@@ -22,7 +22,7 @@ extension HostSelector {
 
     private func daemon(_ environment: AppEnvironment) throws -> PairedHost {
         do {
-            return try paired(.jarvis, for: "approvals", environment)
+            return try paired(.jarvis, for: "approvals", in: environment)
         } catch let error as AppError
             where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(environment)
         {

@@ -58,7 +58,7 @@ package struct JarvisFamily: Family {
         try await JarvisClient.withClient(
             endpoint: host.endpoint,
             fallback: host.fallbackURL.flatMap { JarvisBase(fallback: $0) },
-            token: try JarvisSessions.token(of: host.id, environment),
+            token: try JarvisSessions.token(of: host.id, in: environment),
             configuration: CompanionClientConfiguration(timeouts: timeouts)
         ) { HostHealth(try await $0.daemonHealth(), at: $0.base) }
     }
@@ -71,7 +71,7 @@ package struct JarvisFamily: Family {
     ) async throws -> R {
         try await JarvisSessions.withClient(host, environment: environment, configuration: configuration) { client in
             let approvals = JarvisApprovals(client: client) { id, answer in
-                try await JarvisSession(host: host, client: client, environment: environment).decide(id, answer)
+                try await JarvisSession(host: host, client: client, environment: environment).decide(id, with: answer)
             }
             return try await body(HostClient(approvals: approvals))
         }

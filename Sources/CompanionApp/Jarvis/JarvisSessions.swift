@@ -8,7 +8,7 @@ import PairingAgent
 /// Opens clients of paired Jarvis daemons.
 package enum JarvisSessions {
     /// The daemon's token; nil if it needs none.
-    static func token(of hostID: String, _ environment: AppEnvironment) throws -> String? {
+    static func token(of hostID: String, in environment: AppEnvironment) throws -> String? {
         try HostSecretStore(directory: environment.paths.data).load(hostID: hostID)
     }
 
@@ -42,7 +42,7 @@ package enum JarvisSessions {
         return try await JarvisClient.withClient(
             endpoint: host.endpoint,
             fallback: fallback,
-            token: try token(of: host.id, environment),
+            token: try token(of: host.id, in: environment),
             configuration: configuration,
             logger: environment.logger("client")
         ) { client in
@@ -74,7 +74,7 @@ extension JarvisSession {
     /// the request and the decision.
     ///
     /// - Throws: The errors of `JarvisClient.decide`; `PrivateFile.Failure` if the lock is not available.
-    func decide(_ id: JarvisApprovalID, _ answer: ApprovalAnswer) async throws -> JarvisReceipt {
+    func decide(_ id: JarvisApprovalID, with answer: ApprovalAnswer) async throws -> JarvisReceipt {
         // The lock is per request, not per host, because one daemon may be stored under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"
         let path = "\(environment.paths.runtime)/\(name)"

@@ -23,20 +23,20 @@ extension HostSelector {
         before: (PairedHost) async throws -> Void = { _ in },
         _ body: (RemoteMac) async throws -> R
     ) async throws -> R {
-        let host = try paired(.lumi, for: matter, environment)
+        let host = try paired(.lumi, for: matter, in: environment)
         try await before(host)
         let result = try await host.naming {
             try await LumiSessions.withConnection(host, environment: environment) { client in
                 try await body(RemoteMac(client: client, host: host))
             }
         }
-        try noteContact(with: host, environment)
+        try noteContact(with: host, in: environment)
         return result
     }
 
     /// The selected Lumi host and the data that was pulled from it.
     package func pulledHost(_ environment: AppEnvironment) throws -> PulledHost {
-        let host = try paired(.lumi, for: "agents", environment)
+        let host = try paired(.lumi, for: "agents", in: environment)
         return PulledHost(
             host: host,
             store: LumiStore(data: environment.paths.data, hostID: host.id),

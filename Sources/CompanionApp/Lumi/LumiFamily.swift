@@ -29,12 +29,22 @@ struct LumiFamily: Family {
             ],
             reasons: [.models: "each agent has its own", .outbox: "prompts do not go to it, but to the provider"],
             own: [
-                .can("remote", "be controlled remotely", "lumi remote", "its user accepts each connection"),
-                .can("screenshot", "take a screenshot", "lumi remote screenshot"),
-                .can("sync", "share agents, conversations and automations", "lumi sync", "not with very old hosts"),
-                .can("agents", "list agents", "lumi agents", "as last pulled"),
-                .can("keys", "use API keys of providers", "lumi keys set"),
-                .can("automations", "list automations", "lumi automations"),
+                .can(
+                    "remote",
+                    text: "be controlled remotely",
+                    command: "lumi remote",
+                    note: "its user accepts each connection"
+                ),
+                .can("screenshot", text: "take a screenshot", command: "lumi remote screenshot"),
+                .can(
+                    "sync",
+                    text: "share agents, conversations and automations",
+                    command: "lumi sync",
+                    note: "not with very old hosts"
+                ),
+                .can("agents", text: "list agents", command: "lumi agents", note: "as last pulled"),
+                .can("keys", text: "use API keys of providers", command: "lumi keys set"),
+                .can("automations", text: "list automations", command: "lumi automations"),
             ]
         )
     }

@@ -24,7 +24,7 @@ extension PairingTarget {
     }
 
     package init(_ host: DiscoveredHost, endpoints: [DiscoveredEndpoint], id: String) {
-        let (plain, secure) = host.family.behavior.transports(of: host, endpoints)
+        let (plain, secure) = host.family.behavior.transports(of: host, among: endpoints)
         self.init(id: id, name: host.name, family: host.family, endpoints: plain, secureEndpoints: secure)
     }
 

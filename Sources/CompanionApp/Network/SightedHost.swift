@@ -71,7 +71,7 @@ package struct SightedHost: Encodable, Sendable {
         pin = record?.spki
         if let record, !record.isSeen(in: host) { marks.insert(.otherAddress) }
         self.marks = marks.sorted()
-        secureEndpoints = host.family.behavior.transports(of: host, host.endpoints).secure
+        secureEndpoints = host.family.behavior.transports(of: host, among: host.endpoints).secure
         if let pin, let claimed = host.txt["spki"], claimed != pin { denyIdentity() }
     }
 

@@ -55,7 +55,7 @@ package struct AdvertTable: Sendable {
     /// The target to send a code to; nil if the host has left or has no address that pairtool may connect to.
     ///
     /// Any host that claims the id in a code may be contacted, at every address: only the right one has the key.
-    package func target(_ destination: AutoPairing.Destination, _ payload: PairingPayload) -> PairingTarget? {
+    package func target(_ destination: AutoPairing.Destination, for payload: PairingPayload) -> PairingTarget? {
         if let named { return named }
         let named = PairingTarget(payload: payload)
         guard case .host(let id) = destination else { return named }

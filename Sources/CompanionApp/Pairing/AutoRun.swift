@@ -123,13 +123,13 @@ package struct AutoRun: Sendable {
             )
             for await next in inputs {
                 if let sight = Sight(next) { sighted.yield(sight) }
-                var waiting = try await take(next, &state)
+                var waiting = try await take(next, in: &state)
                 while !waiting.isEmpty {
                     switch waiting.removeFirst() {
                     case .ask(let payload, let destination):
-                        let target = state.adverts.target(destination, payload)
+                        let target = state.adverts.target(destination, for: payload)
                         state.payload = payload
-                        group.addTask { input.yield(await ask(payload, target)) }
+                        group.addTask { input.yield(await ask(payload, of: target)) }
                     case .send:
                         guard let payload = state.payload, let target = state.target, let route = state.route else {
                             let now = environment.now()
@@ -137,7 +137,7 @@ package struct AutoRun: Sendable {
                             continue
                         }
                         let seenAt = state.machine.seenAt
-                        group.addTask { input.yield(await pair(payload, readAt: seenAt, with: target, route)) }
+                        group.addTask { input.yield(await pair(payload, readAt: seenAt, with: target, by: route)) }
                     case .report(let report): self.report(report, state.places)
                     case .finish(let id): return id
                     }
@@ -202,7 +202,7 @@ package struct AutoRun: Sendable {
 
     // MARK: Inputs
 
-    private func take(_ input: Input, _ state: inout State) async throws -> [AutoPairing.Action] {
+    private func take(_ input: Input, in state: inout State) async throws -> [AutoPairing.Action] {
         let now = environment.now()
         switch input {
         case .sourceReady:
@@ -216,7 +216,7 @@ package struct AutoRun: Sendable {
         case .discovery(let event):
             note(event)
             return state.adverts.take(event).flatMap { state.machine.take($0, now: now) }
-        case .code(let event): return take(event, &state).flatMap { state.machine.take(.saw($0), now: now) }
+        case .code(let event): return take(event, in: &state).flatMap { state.machine.take(.saw($0), now: now) }
         case .sourceEnded(let source, let error):
             guard !(error is CancellationError) else { return [] }
             state.openSources.removeAll { $0.name == source.name }
@@ -246,28 +246,33 @@ package struct AutoRun: Sendable {
         }
     }
 
-    private func take(_ event: CodeEvent, _ state: inout State) -> [PairingPayload] {
+    private func take(_ event: CodeEvent, in state: inout State) -> [PairingPayload] {
         switch event {
         case .failure(let error):
             interaction.warn(error)
         case .codes(let contents, let place):
             if let ambiguity = PairingPicture.ambiguity(of: contents, in: place) {
-                tell(ambiguity.code, ambiguity.message, &state)
+                tell(ambiguity.code, message: ambiguity.message, in: &state)
                 return []
             }
             let payloads = PairingPicture.payloads(of: contents)
             guard payloads.isEmpty else { return Array(payloads) }
             for content in contents {
                 switch content {
-                case .foreign(let what): tell("scan.not_a_pairing_code", "\(place): \(what), no pairing code", &state)
+                case .foreign(let what):
+                    tell("scan.not_a_pairing_code", message: "\(place): \(what), no pairing code", in: &state)
                 case .unusable(let why):
-                    tell("scan.not_a_pairing_code", "\(place): a pairing code that cannot be used: \(why)", &state)
+                    tell(
+                        "scan.not_a_pairing_code",
+                        message: "\(place): a pairing code that cannot be used: \(why)",
+                        in: &state
+                    )
                 default:
                     guard let family = PairingSymbol(content)?.family.displayName else { continue }
                     tell(
                         "scan.not_a_pairing_code",
-                        "\(place): the code of an \(family) server: pair with pairtool pair --qr",
-                        &state
+                        message: "\(place): the code of an \(family) server: pair with pairtool pair --qr",
+                        in: &state
                     )
                 }
             }
@@ -276,7 +281,7 @@ package struct AutoRun: Sendable {
     }
 
     /// Reports a message once.
-    private func tell(_ code: String, _ message: String, _ state: inout State) {
+    private func tell(_ code: String, message: String, in state: inout State) {
         if state.told.count > 256 { state.told = [] }
         if state.told.insert(message).inserted { interaction.warn(AppError(.failed, code, message)) }
     }
@@ -293,7 +298,7 @@ package struct AutoRun: Sendable {
     // MARK: Actions
 
     /// Finds out how to pair with a host. The request contains no secret.
-    private func ask(_ payload: PairingPayload, _ target: PairingTarget?) async -> Input {
+    private func ask(_ payload: PairingPayload, of target: PairingTarget?) async -> Input {
         guard let target else { return .unreachable("the host has no address on your network") }
         do throws(PairingError) {
             return .routed(target, try await PairingRouter(target: target, payload: payload).route())
@@ -313,13 +318,13 @@ package struct AutoRun: Sendable {
         _ payload: PairingPayload,
         readAt: Date?,
         with target: PairingTarget,
-        _ route: PairingRoute
+        by route: PairingRoute
     ) async -> Input {
         do {
             let job = PairingJob(target: target, device: device, permissions: permissions)
             return .paired(
                 try await interaction.working(on: "Pairing", until: payload.expiresAt) {
-                    try await job.run(payload, route, readAt: readAt)
+                    try await job.run(payload, by: route, readAt: readAt)
                 }
             )
         } catch let error as PairingError where error.code == .expired {

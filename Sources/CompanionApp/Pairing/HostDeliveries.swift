@@ -4,10 +4,9 @@ import NIOConcurrencyHelpers
 /// Sends what waits for hosts that come into sight: to each host one at a time, however often it is advertised.
 package struct HostDeliveries: Sendable {
     /// The hosts that are sent to, and whether they were seen once more since.
-
-    package init() {
-    }
     private let hosts = NIOLockedValueBox<[String: Bool]>([:])
+
+    package init() {}
 
     /// Runs until there are no more sights.
     ///

@@ -37,10 +37,10 @@ package struct PairingTargetFinder: Sendable {
         }
         let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
         let found = try await browse(types, expiresAt: expiresAt) { snapshot in
-            snapshot.isSettled && !wanted(snapshot.hosts.flatMap(PairingTarget.targets), word).isEmpty
+            snapshot.isSettled && !wanted(snapshot.hosts.flatMap(PairingTarget.targets), word: word).isEmpty
         }
         let all = found.hosts.flatMap(PairingTarget.targets)
-        let targets = Self.preferred(wanted(all, word), isNamed: word != nil)
+        let targets = Self.preferred(wanted(all, word: word), isNamed: word != nil)
         if let target = targets.first, targets.count == 1 {
             if let word, !target.matches(word) {
                 interaction.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
@@ -48,14 +48,14 @@ package struct PairingTargetFinder: Sendable {
             return target
         }
         guard targets.isEmpty else { return try await choose(among: targets) }
-        if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word) }) {
+        if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word: word) }) {
             throw noAddress(host)
         }
         if let target = recorded.first {
             return recorded.count == 1 ? target : try await choose(among: recorded)
         }
         let what = word.map { "no host called “\($0)” was found" } ?? Self.nobody
-        throw nothingFound(what, all, families.count == 1 ? families[0] : nil, word: word)
+        throw nothingFound(what, among: all, of: families.count == 1 ? families[0] : nil, word: word)
     }
 
     /// The paired hosts that the user's word means, of families whose hosts are contacted only where they were paired.
@@ -82,7 +82,7 @@ package struct PairingTargetFinder: Sendable {
             found.hosts.first { $0.advertisedID == hostID }?.endpoints.filter(\.endpoint.address.isLocal) ?? []
         guard let host = found.hosts.first(where: { $0.advertisedID == hostID }), !endpoints.isEmpty else {
             let all = found.hosts.flatMap(PairingTarget.targets)
-            throw nothingFound("the host that the QR code names (\(hostID.shortID)) was not found", all)
+            throw nothingFound("the host that the QR code names (\(hostID.shortID)) was not found", among: all)
         }
         return PairingTarget(host, endpoints: endpoints, id: host.id)
     }
@@ -104,8 +104,8 @@ package struct PairingTargetFinder: Sendable {
     ///   - word: The user's name for the host.
     private func nothingFound(
         _ what: String,
-        _ all: [PairingTarget],
-        _ family: HostFamily? = nil,
+        among all: [PairingTarget],
+        of family: HostFamily? = nil,
         word: String? = nil
     ) -> AppError {
         let meant = word.flatMap { NearestWord.of($0, in: all.map(\.name)) }.map { "did you mean “\($0)”?" }
@@ -122,7 +122,7 @@ package struct PairingTargetFinder: Sendable {
         )
     }
 
-    private func isNamed(_ host: DiscoveredHost, _ word: String?) -> Bool {
+    private func isNamed(_ host: DiscoveredHost, word: String?) -> Bool {
         word.map { PairingTarget(host, endpoints: host.endpoints, id: host.id).matches($0) } ?? true
     }
 
@@ -145,7 +145,7 @@ package struct PairingTargetFinder: Sendable {
         )
     }
 
-    private func wanted(_ targets: [PairingTarget], _ word: String?) -> [PairingTarget] {
+    private func wanted(_ targets: [PairingTarget], word: String?) -> [PairingTarget] {
         word.map { PairingTarget.named($0, in: targets) } ?? targets
     }
 

@@ -57,7 +57,7 @@ package struct HostFinder: Sendable {
         for failure in search.tried where failure.error.code == .pinMismatch {
             environment.interaction.say(TerminalText.line("\(failure.error.message) Looking elsewhere."))
         }
-        return try await settle(at: found.endpoint, found.origin)
+        return try await settle(at: found.endpoint, origin: found.origin)
     }
 
     private func attempt(
@@ -110,9 +110,9 @@ package struct HostFinder: Sendable {
 
 extension HostFinder {
     /// Asks the user if that is needed for this address, and stores it.
-    private func settle(at endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws -> PairedHost {
+    private func settle(at endpoint: CompanionEndpoint, origin: HostSearch.Origin) async throws -> PairedHost {
         guard endpoint != host.endpoint else { return host }
-        if host.trust == .legacy { try await consent(to: endpoint, origin) }
+        if host.trust == .legacy { try await consent(to: endpoint, origin: origin) }
         try PairedHostStore(directory: environment.paths.data).move(host, to: endpoint)
         environment.interaction.say(TerminalText.line("\(host.name) moved to \(endpoint)."))
         var moved = host
@@ -121,7 +121,7 @@ extension HostFinder {
     }
 
     /// A legacy host has no key to prove its identity with, so only the user can decide whether it is the same host.
-    private func consent(to endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws {
+    private func consent(to endpoint: CompanionEndpoint, origin: HostSearch.Origin) async throws {
         guard !allowsLegacy else { return }
         var error = AppError(
             .legacyRefused,

@@ -49,13 +49,13 @@ package struct HostPlaceResolver: Sendable {
         if let host = usual ?? legacy.first, host.trust == .legacy, usual != nil || legacy.count == 1 {
             return (host, [place.endpoint(host.endpoint.port)])
         }
-        throw refusal(failures, strangers, verified)
+        throw refusal(failures, strangers: strangers, verified: verified)
     }
 
     private func refusal(
         _ failures: [CompanionClientError],
-        _ strangers: [(endpoint: CompanionEndpoint, pin: String)],
-        _ verified: [PairedHost]
+        strangers: [(endpoint: CompanionEndpoint, pin: String)],
+        verified: [PairedHost]
     ) -> AppError {
         if let stranger = strangers.first {
             let expected = (usual.map { [$0] } ?? verified).compactMap(\.spki).joined(separator: " or ")

@@ -94,7 +94,7 @@ struct HostSearch: Sendable {
             guard underWay.remove(endpoint) != nil else { return [] }
             tried.append(Failure(endpoint: endpoint, origin: origins[endpoint] ?? .advert, error: error))
         case .advertised(let endpoints):
-            for endpoint in endpoints { add(endpoint, .advert) }
+            for endpoint in endpoints { add(endpoint, origin: .advert) }
         case .browseEnded(let outcome):
             browseOutcome = outcome
             isLookingAround = false
@@ -102,7 +102,7 @@ struct HostSearch: Sendable {
         return next()
     }
 
-    private mutating func add(_ endpoint: CompanionEndpoint, _ origin: Origin) {
+    private mutating func add(_ endpoint: CompanionEndpoint, origin: Origin) {
         guard origins[endpoint] == nil, origins.count < Self.maximumCandidates else { return }
         origins[endpoint] = origin
         if origin == .advert, endpoint.address.scope == .linkLocal {
@@ -120,7 +120,7 @@ struct HostSearch: Sendable {
         if isAtRest, looksAround, browseOutcome == nil, !isLookingAround {
             isLookingAround = true
             actions.append(.browse)
-            if let code { add(code, .code) }
+            if let code { add(code, origin: .code) }
         }
         if isAtRest, !isLookingAround {
             waiting = lastResorts

@@ -11,8 +11,8 @@ extension HostSelector {
     /// - Throws: ``AppError`` if there is none.
     package func pairedHosts(
         with capability: Capability,
-        _ matter: String,
-        _ environment: AppEnvironment
+        for matter: String,
+        in environment: AppEnvironment
     ) throws -> [PairedHost] {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         // Throws the error for "no host is paired".
@@ -44,7 +44,7 @@ extension HostSelector {
     /// - Returns: The answers or failures, in the order of the hosts.
     package func ask<Value: Sendable>(
         _ hosts: [PairedHost],
-        _ environment: AppEnvironment,
+        in environment: AppEnvironment,
         limit: Duration,
         _ body: @escaping @Sendable (HostSelector, AppEnvironment) async throws -> Value
     ) async throws -> [(host: PairedHost, result: Result<Value, AppError>)] {
@@ -55,7 +55,7 @@ extension HostSelector {
                 group.addTask {
                     do {
                         let value = try await withTimeLimit(limit) { try await body(selector, environment) }
-                        guard let value else { return (index, .failure(.late(host, limit))) }
+                        guard let value else { return (index, .failure(.late(host, within: limit))) }
                         return (index, .success(value))
                     } catch {
                         return (index, .failure(AppError(describing: error)))
@@ -75,7 +75,7 @@ extension HostSelector {
     /// - Returns: The worst kind of error, when no host is left.
     package func follow(
         _ hosts: [PairedHost],
-        _ environment: AppEnvironment,
+        in environment: AppEnvironment,
         _ body: @escaping @Sendable (HostSelector, PairedHost, AppEnvironment) async throws -> Void
     ) async throws -> AppError.Kind? {
         let environment = environment.muted()
@@ -83,7 +83,7 @@ extension HostSelector {
             for host in hosts {
                 let selector = naming(host)
                 group.addTask {
-                    await selector.follow(host, environment, body)
+                    await selector.follow(host, in: environment, body)
                 }
             }
             return await group.reduce(into: [AppError]()) { if let error = $1 { $0.append(error) } }
@@ -95,7 +95,7 @@ extension HostSelector {
     /// - Returns: The error that keeps the host from being followed; nil when the task was cancelled.
     private func follow(
         _ host: PairedHost,
-        _ environment: AppEnvironment,
+        in environment: AppEnvironment,
         _ body: @Sendable (HostSelector, PairedHost, AppEnvironment) async throws -> Void
     ) async -> AppError? {
         var wasLost = false
@@ -134,7 +134,7 @@ extension AppError {
     }
 
     /// A host that was waited for as long as the user wants.
-    static func late(_ host: PairedHost, _ limit: Duration) -> AppError {
+    static func late(_ host: PairedHost, within limit: Duration) -> AppError {
         AppError(
             .timedOut,
             "host.timed_out",

@@ -34,24 +34,24 @@ extension HostSelector {
     ///
     /// - Throws: ``AppError`` that lists the chats if several hosts have one, or that says which host did not
     ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
-    package func holding(chat word: String, _ environment: AppEnvironment) async throws -> HostSelector {
+    package func holding(chat word: String, in environment: AppEnvironment) async throws -> HostSelector {
         guard name == nil, environment.hostVariable == nil else { return self }
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         let hosts = paired.hosts.filter { $0.offers(.prompts) }
         guard hosts.count > 1 else { return self }
-        let known = await KnownChats(of: hosts, environment)
+        let known = await KnownChats(of: hosts, in: environment)
         let sameID = known.chats.filter { $0.hasID(word) }
         let same = sameID.isEmpty ? known.chats.filter { $0.isNamed(word) } : sameID
         var asked = hosts
         if let first = same.first {
             guard same.allSatisfy({ $0.host.id == first.host.id }) else {
-                return naming(try Self.match(word, in: same), of: paired, environment)
+                return naming(try Self.match(word, in: same), of: paired, in: environment)
             }
             asked = sameID.isEmpty ? hosts.filter { $0.id != first.host.id && !known.isListed($0) } : []
             // Several chats of one host are that host's matter.
-            guard !asked.isEmpty else { return naming(first.host, of: paired, environment) }
+            guard !asked.isEmpty else { return naming(first.host, of: paired, in: environment) }
         }
-        let (chats, failures) = try await ask(asked, known: known, environment)
+        let (chats, failures) = try await ask(asked, known: known, in: environment)
         var candidates = same + chats
         if failures.contains(where: { !known.isListed($0.host) }) {
             // It may have a chat of the same title.
@@ -74,10 +74,10 @@ extension HostSelector {
         }
         for error in errors { environment.interaction.warn(error) }
         if let thrown { throw thrown }
-        return naming(try Self.match(word, in: candidates), of: paired, environment)
+        return naming(try Self.match(word, in: candidates), of: paired, in: environment)
     }
 
-    private func naming(_ found: PairedHost, of paired: PairedHosts, _ environment: AppEnvironment) -> HostSelector {
+    private func naming(_ found: PairedHost, of paired: PairedHosts, in environment: AppEnvironment) -> HostSelector {
         if found.id != paired.defaultID {
             environment.interaction.say(TerminalText.line("The chat is on \(found.name)."))
         }
@@ -106,9 +106,9 @@ extension HostSelector {
     private func ask(
         _ hosts: [PairedHost],
         known: KnownChats,
-        _ environment: AppEnvironment
+        in environment: AppEnvironment
     ) async throws -> ([FoundChat], [(host: PairedHost, error: AppError)]) {
-        let results = try await ask(hosts, environment, limit: environment.hostLimit) { one, environment in
+        let results = try await ask(hosts, in: environment, limit: environment.hostLimit) { one, environment in
             try await one.withSession(environment) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
                     FoundChat(host: session.host, id: $0.chat.id, title: $0.chat.title)
@@ -134,7 +134,7 @@ private struct KnownChats {
     var chats: [FoundChat] = []
     private var listed: Set<String> = []
 
-    init(of hosts: [PairedHost], _ environment: AppEnvironment) async {
+    init(of hosts: [PairedHost], in environment: AppEnvironment) async {
         guard let history = LocalHistory.ofUser(environment) else { return }
         let known = await history.use(create: false) { store throws(HistoryError) in
             (chats: try await store.knownChats(), listed: try await store.listedHostIDs())

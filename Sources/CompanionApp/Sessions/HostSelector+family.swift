@@ -10,7 +10,7 @@ extension HostSelector {
     ///
     /// - Parameter matter: The subject of the command, such as `approvals`.
     /// - Throws: ``AppError``, with the code `host.cannot` for a host of another family.
-    package func paired(_ family: HostFamily, for matter: String, _ environment: AppEnvironment) throws -> PairedHost {
+    package func paired(_ family: HostFamily, for matter: String, in environment: AppEnvironment) throws -> PairedHost {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         let word = name ?? environment.hostVariable
         let selected = try PairedHostSelection.select(word, of: family, for: matter, in: hosts)
@@ -32,9 +32,9 @@ extension PairedHostSelection {
         let relatives = hosts.hosts.filter { $0.family == family }
         let host =
             if let word {
-                try named(word, relatives, in: hosts)
+                try named(word, among: relatives, in: hosts)
             } else {
-                try unnamed(family, relatives, in: hosts)
+                try unnamed(family, among: relatives, in: hosts)
             }
         guard host.family == family else {
             throw AppError(
@@ -52,7 +52,8 @@ extension PairedHostSelection {
         "\(matter) \(matter.ends(with: "s") ? "work" : "works")"
     }
 
-    private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
+    private static func named(_ word: String, among relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost
+    {
         try requireName(word)
         guard let place = HostAddress(word), !hosts.hosts.contains(where: { $0.name == word }) else {
             return try select(word, in: hosts)
@@ -66,7 +67,7 @@ extension PairedHostSelection {
 
     private static func unnamed(
         _ family: HostFamily,
-        _ relatives: [PairedHost],
+        among relatives: [PairedHost],
         in hosts: PairedHosts
     ) throws -> PairedHost {
         if let usual = hosts.defaultHost, usual.family == family || relatives.isEmpty { return usual }
@@ -81,7 +82,7 @@ extension PairedHostSelection {
         guard relatives.count == 1 else {
             throw ambiguous(
                 relatives,
-                "several \(family.displayName) hosts are paired, and none of them is the default"
+                why: "several \(family.displayName) hosts are paired, and none of them is the default"
             )
         }
         return only

@@ -41,7 +41,7 @@ package struct HostSelector: Sendable {
         let selected = try await selected(environment)
         return try await HostSession.with(selected, environment: environment, configuration: configuration) { session in
             let result = try await body(session)
-            if !session.offer.isLocal { try noteContact(with: selected, environment) }
+            if !session.offer.isLocal { try noteContact(with: selected, in: environment) }
             if saysWaiting { session.sayWaiting() }
             return result
         }
@@ -114,7 +114,7 @@ package struct HostSelector: Sendable {
     }
 
     /// Stores when the host was last reached, at most once a minute to save disk writes.
-    package func noteContact(with host: PairedHost, _ environment: AppEnvironment) throws {
+    package func noteContact(with host: PairedHost, in environment: AppEnvironment) throws {
         let now = environment.now()
         guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
         try PairedHostStore(directory: environment.paths.data).update { hosts in

@@ -42,7 +42,7 @@ package struct HostSession: Sendable {
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
-        try await HistoryRecorder.with(host, environment) { recorder in
+        try await HistoryRecorder.with(host, in: environment) { recorder in
             do {
                 return try await host.family.behavior.open(host, environment: environment, configuration: configuration)
                 {
@@ -53,7 +53,7 @@ package struct HostSession: Sendable {
                     )
                 }
             } catch let error as CompanionClientError {
-                await LocalHistory.forget(host, ifRevokedBy: error, environment)
+                await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
                 throw error.naming(host)
             }
         }
@@ -90,7 +90,7 @@ extension HistoryRecorder {
     /// Runs a body with what writes down a host's part of the history; nil if the user wants no history.
     package static func with<R>(
         _ host: PairedHost,
-        _ environment: AppEnvironment,
+        in environment: AppEnvironment,
         _ body: (HistoryRecorder?) async throws -> R
     ) async throws -> R {
         let history = LocalHistory.ofUser(environment)
@@ -110,27 +110,27 @@ extension HistoryRecorder {
 
 extension HostSession {
     package var devices: any DeviceManaging {
-        get throws { try offered(offer.devices, "a list of devices") }
+        get throws { try offered(offer.devices, what: "a list of devices") }
     }
 
     package var models: any ModelListing {
-        get throws { try offered(offer.models, "a choice of models") }
+        get throws { try offered(offer.models, what: "a choice of models") }
     }
 
     package var projects: any ProjectBrowsing {
-        get throws { try offered(offer.projects, "projects") }
+        get throws { try offered(offer.projects, what: "projects") }
     }
 
     package var chats: any ChatBrowsing {
-        get throws { try offered(offer.chats, "chats") }
+        get throws { try offered(offer.chats, what: "chats") }
     }
 
     package var turns: any TurnRunning {
-        get throws { try offered(offer.turns, "answers to prompts") }
+        get throws { try offered(offer.turns, what: "answers to prompts") }
     }
 
     package var sessions: any SessionBeginning {
-        get throws { try verified(offer.sessions, "start sessions") }
+        get throws { try verified(offer.sessions, what: "start sessions") }
     }
 
     /// The client for the changes that agents have made, and for the places where they work.
@@ -139,26 +139,26 @@ extension HostSession {
     package var changes: any ChangeReporting {
         get throws {
             guard host.family.behavior.facts.canBeVerified else { throw refusal("do not say what was changed") }
-            return try verified(offer.changes, "say what was changed")
+            return try verified(offer.changes, what: "say what was changed")
         }
     }
 
     package var events: any EventReporting {
-        get throws { try offered(offer.events, "events") }
+        get throws { try offered(offer.events, what: "events") }
     }
 
     package var approvals: any ApprovalDeciding {
-        get throws { try offered(offer.approvals, "approvals") }
+        get throws { try offered(offer.approvals, what: "approvals") }
     }
 
     package var cancellation: any TurnCancelling {
-        get throws { try verified(offer.cancellation, "cancel turns") }
+        get throws { try verified(offer.cancellation, what: "cancel turns") }
     }
 
     /// - Parameter what: The items to create, such as `projects`, for the error.
     /// - Throws: ``AppError`` if the host does not offer it.
     package func creation(of what: String) throws -> any ProjectCreating {
-        try verified(offer.creation, "create \(what)")
+        try verified(offer.creation, what: "create \(what)")
     }
 
     /// Returns a capability that only verified hosts of some families have.
@@ -166,7 +166,7 @@ extension HostSession {
     /// - Parameter what: The capability in words, such as `cancel turns`, for the error.
     /// - Throws: ``AppError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
     ///   `host.cannot`.
-    private func verified<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
+    private func verified<Capability>(_ capability: Capability?, what: String) throws -> Capability {
         if let capability { return capability }
         guard host.family.behavior.facts.canBeVerified else { throw refusal("cannot \(what)") }
         throw AppError(
@@ -177,7 +177,7 @@ extension HostSession {
         )
     }
 
-    private func offered<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
+    private func offered<Capability>(_ capability: Capability?, what: String) throws -> Capability {
         if let capability { return capability }
         throw refusal("do not offer \(what)")
     }

@@ -7,11 +7,11 @@ import PairingAgent
 extension LocalHistory {
     /// The history of the user; nil if the user wants none.
     package static func ofUser(_ environment: AppEnvironment) -> LocalHistory? {
-        environment.historyLimits().map { LocalHistory($0, environment) }
+        environment.historyLimits().map { LocalHistory($0, in: environment) }
     }
 
     /// The history of the user, with these limits. A failure is reported once, as one line.
-    convenience init(_ limits: HistoryLimits, _ environment: AppEnvironment) {
+    convenience init(_ limits: HistoryLimits, in environment: AppEnvironment) {
         self.init(path: HistoryStore.path(state: environment.paths.state), limits: limits) { error in
             var warning = AppError(describing: error)
             warning.message += "; continuing without it"
@@ -20,7 +20,7 @@ extension LocalHistory {
     }
 
     /// Removes a host's part of the history.
-    package static func forget(_ host: PairedHost, _ environment: AppEnvironment) async {
+    package static func forget(_ host: PairedHost, in environment: AppEnvironment) async {
         let path = HistoryStore.path(state: environment.paths.state)
         // Also if nothing is written down any more. The limits remove nothing of other hosts.
         let history = LocalHistory(path: path, limits: HistoryLimits(size: .max)) { error in
@@ -32,9 +32,9 @@ extension LocalHistory {
 
     /// Removes a host's part if an error says that the host has ended the pairing: what it has shown is no longer this
     /// device's.
-    package static func forget(_ host: PairedHost, ifRevokedBy error: any Error, _ environment: AppEnvironment) async {
+    package static func forget(_ host: PairedHost, ifRevokedBy error: any Error, in environment: AppEnvironment) async {
         guard let error = error as? CompanionClientError, error.code == .revoked else { return }
-        await forget(host, environment)
+        await forget(host, in: environment)
     }
 }
 

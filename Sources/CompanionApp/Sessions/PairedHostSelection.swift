@@ -17,7 +17,7 @@ package enum PairedHostSelection {
         }
         guard let word else {
             if let host = hosts.defaultHost { return host }
-            throw ambiguous(hosts.hosts, "several hosts are paired, and none is the default")
+            throw ambiguous(hosts.hosts, why: "several hosts are paired, and none is the default")
         }
         try requireName(word)
         let found = hosts.matching(word)
@@ -72,7 +72,7 @@ package enum PairedHostSelection {
         )
     }
 
-    package static func ambiguous(_ hosts: [PairedHost], _ why: String) -> AppError {
+    package static func ambiguous(_ hosts: [PairedHost], why: String) -> AppError {
         AppError(
             .usage,
             "host.ambiguous",

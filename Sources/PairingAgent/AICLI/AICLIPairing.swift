@@ -79,7 +79,7 @@ package struct AICLIPairing: Sendable {
         for endpoint in endpoints {
             do {
                 let security: HostSecurity = isSecure ? .pinned(try await trustedCertificate(at: endpoint)) : .plain
-                let health = try await client(endpoint, security, token: nil) { try await $0.aicliHealth() }
+                let health = try await client(endpoint, security: security, token: nil) { try await $0.aicliHealth() }
                 return Place(endpoint: endpoint, security: security, health: health)
             } catch let error as CompanionClientError where error.code != .pinMismatch {
                 failure = failure ?? error
@@ -144,7 +144,7 @@ package struct AICLIPairing: Sendable {
     /// Whether the server accepts the token, asked with a request that needs it.
     private func accepts(_ token: String?, at place: Place) async throws -> Bool {
         do {
-            try await client(place.endpoint, place.security, token: token) { try await $0.checkToken() }
+            try await client(place.endpoint, security: place.security, token: token) { try await $0.checkToken() }
             return true
         } catch let error as CompanionClientError where error.code == .notPaired {
             return false
@@ -161,7 +161,7 @@ package struct AICLIPairing: Sendable {
 
     private func client<R>(
         _ endpoint: CompanionEndpoint,
-        _ security: HostSecurity,
+        security: HostSecurity,
         token: String?,
         _ body: (AICLIClient) async throws -> R
     ) async throws -> R {

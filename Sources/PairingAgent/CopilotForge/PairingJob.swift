@@ -22,13 +22,19 @@ package struct PairingJob: Sendable {
     /// - Throws: ``PairingError``; `CompanionClientError` if no connection can be made; the errors of the stores.
     package func run(
         _ payload: PairingPayload,
-        _ route: PairingRoute,
+        by route: PairingRoute,
         readAt: Date? = nil
     ) async throws -> PairingOutcome {
         switch route {
         case .legacy(let endpoint): try await pairLegacy(payload, at: endpoint)
         case .verified(let endpoint, let certificate, let plainPort):
-            try await pairVerified(payload, readAt: readAt, at: endpoint, certificate, plainPort: plainPort)
+            try await pairVerified(
+                payload,
+                readAt: readAt,
+                at: endpoint,
+                certificate: certificate,
+                plainPort: plainPort
+            )
         }
     }
 
@@ -53,7 +59,7 @@ package struct PairingJob: Sendable {
         _ payload: PairingPayload,
         readAt: Date?,
         at endpoint: CompanionEndpoint,
-        _ certificate: PinnedCertificate,
+        certificate: PinnedCertificate,
         plainPort: Int?
     ) async throws -> PairingOutcome {
         let pairing = VerifiedPairing(

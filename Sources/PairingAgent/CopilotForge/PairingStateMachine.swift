@@ -71,7 +71,8 @@ package struct PairingStateMachine: Sendable {
     /// - Parameter now: This machine's time.
     package mutating func handle(_ event: Event, now: Date) -> Action {
         switch (state, event) {
-        case (.checkingHost, .health(let result, let clockOffset)): handleHealth(result, clockOffset, now: now)
+        case (.checkingHost, .health(let result, let clockOffset)):
+            handleHealth(result, clockOffset: clockOffset, now: now)
         case (.completing, .completed(let result)): handleCompleted(result)
         case (.confirming(let reason), .status(let result)): handleStatus(result, reason: reason)
         default: fail(PairingError(.rejected, "internal error: unexpected pairing step"))
@@ -80,7 +81,7 @@ package struct PairingStateMachine: Sendable {
 
     private mutating func handleHealth(
         _ result: Result<CompanionHealthResponse, any Error>,
-        _ offset: Duration?,
+        clockOffset offset: Duration?,
         now: Date
     ) -> Action {
         switch result {

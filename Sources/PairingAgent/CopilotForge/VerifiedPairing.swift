@@ -73,7 +73,7 @@ package struct VerifiedPairing: Sendable {
             try await client.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
         }
         let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
-        let hostID = try check(hello, payload)
+        let hostID = try check(hello, against: payload)
         let shown = hello.startedAt.map { hello.serverTime.timeIntervalSince($0) }
         if payload.token == nil, let shown, let readAt, readAt < now() - shown { throw .changedCode(since: shown) }
         let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: spki)
@@ -109,7 +109,7 @@ package struct VerifiedPairing: Sendable {
     }
 
     /// - Returns: The host's id.
-    private func check(_ hello: PairingHelloResponse, _ payload: PairingPayload) throws(PairingError) -> String {
+    private func check(_ hello: PairingHelloResponse, against payload: PairingPayload) throws(PairingError) -> String {
         guard let host = DeviceIdentity(publicKeyText: hello.hostPublicKey) else {
             throw PairingError(.rejected, "the host's public key cannot be read")
         }

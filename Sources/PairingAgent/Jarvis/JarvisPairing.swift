@@ -56,7 +56,7 @@ package struct JarvisPairing: Sendable {
             logger: device.logger("client")
         ) { client in
             let health = try await client.daemonHealth()
-            try await checkToken(token, client)
+            try await checkToken(token, with: client)
             return (health, client.base)
         }
         if fallback != nil { say("Jarvis \(health.version ?? "") answers at \(base).") }
@@ -68,7 +68,7 @@ package struct JarvisPairing: Sendable {
     }
 
     /// Checks the token with a request that needs it; the daemon's state can be read without one.
-    private func checkToken(_ token: String?, _ client: JarvisClient) async throws {
+    private func checkToken(_ token: String?, with client: JarvisClient) async throws {
         do {
             _ = try await client.pending()
         } catch let error as CompanionClientError where error.httpStatus == 401 {

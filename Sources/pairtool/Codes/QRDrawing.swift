@@ -67,19 +67,19 @@ struct QRDrawing: Sendable {
     /// - Throws: ``AppError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
     func run(_ out: Output) async throws {
         let text = try await text(out.context)
-        try await BlockingCall.run { try draw(text, out) }
+        try await BlockingCall.run { try draw(text, on: out) }
     }
 
-    private func draw(_ text: [UInt8], _ out: Output) throws {
+    private func draw(_ text: [UInt8], on out: Output) throws {
         let symbol = try makeSymbol(text)
         switch chosenFormat {
         case .terminal:
-            try draw(symbol, text, out)
+            try draw(symbol, of: text, on: out)
         case .png:
-            try write(try symbol.png(scale: scale), text, out)
+            try write(try symbol.png(scale: scale), of: text, on: out)
         case .svg:
             let title = PairingDigits(text).map { "QR code for pairing: \($0.sentence)" } ?? "QR code"
-            try write(Array(symbol.svg(scale: scale, title: title).utf8), text, out)
+            try write(Array(symbol.svg(scale: scale, title: title).utf8), of: text, on: out)
         }
     }
 
@@ -118,12 +118,12 @@ struct QRDrawing: Sendable {
         }
     }
 
-    private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
+    private func draw(_ symbol: QRSymbol, of text: [UInt8], on out: Output) throws {
         // One row after the drawing, for the shell's prompt.
         let terminal = TerminalQR(output: out, rowsAfter: 1, dense: dense, invert: invert)
         let way = dense ? "" : "add --dense, "
         do {
-            try show(symbol, text, out, terminal)
+            try show(symbol, of: text, on: out, for: terminal)
         } catch let error as QRCodecError where error.code == .windowTooSmall {
             throw AppError(
                 .failed,
@@ -134,20 +134,20 @@ struct QRDrawing: Sendable {
         }
     }
 
-    private func show(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output, _ terminal: TerminalQR) throws {
+    private func show(_ symbol: QRSymbol, of text: [UInt8], on out: Output, for terminal: TerminalQR) throws {
         if out.format == .json {
-            out.json(Report(symbol, try terminal.draw(symbol), text))
+            out.json(Report(symbol, as: try terminal.draw(symbol), of: text))
         } else if out.context.stdoutIsTerminal {
-            try terminal.show(symbol, pages: pages(symbol, text, out))
+            try terminal.show(symbol, pages: pages(symbol, of: text, on: out))
         } else {
             out.data(try terminal.draw(symbol).text)
         }
     }
 
     /// The text beside the drawing, for users who cannot see it: what it is and, for a pairing code, its digits.
-    private func pages(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) -> [QRTerminalStyle: [TerminalQR.Page]] {
+    private func pages(_ symbol: QRSymbol, of text: [UInt8], on out: Output) -> [QRTerminalStyle: [TerminalQR.Page]] {
         let size = "\(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes"
-        let digits = digits(text, out).map { [TerminalQR.Line.talk($0)] } ?? []
+        let digits = digits(text, on: out).map { [TerminalQR.Line.talk($0)] } ?? []
         var pages: [QRTerminalStyle: [TerminalQR.Page]] = [:]
         for style in QRTerminalStyle.allCases {
             let remark = TerminalQR.remark(style, way: "draw a picture: pairtool qr -o code.png")
@@ -161,16 +161,16 @@ struct QRDrawing: Sendable {
     }
 
     /// The digits of a pairing code, if a user reads standard error.
-    private func digits(_ text: [UInt8], _ out: Output) -> String? {
+    private func digits(_ text: [UInt8], on out: Output) -> String? {
         guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return nil }
         return "Pairing code:  \(digits.sentence)"
     }
 
-    private func sayDigits(_ text: [UInt8], _ out: Output) {
-        if let digits = digits(text, out) { out.say(digits) }
+    private func sayDigits(_ text: [UInt8], on out: Output) {
+        if let digits = digits(text, on: out) { out.say(digits) }
     }
 
-    private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
+    private func write(_ bytes: [UInt8], of text: [UInt8], on out: Output) throws {
         guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
             guard !out.context.stdoutIsTerminal else {
                 throw AppError(
@@ -181,7 +181,7 @@ struct QRDrawing: Sendable {
                 )
             }
             bytes.withUnsafeBytes { out.context.stdout.write($0) }
-            return sayDigits(text, out)
+            return sayDigits(text, on: out)
         }
         let outcome = try bytes.withUnsafeBytes { try OutputFile.write($0, to: output) }
         switch out.format {
@@ -190,7 +190,7 @@ struct QRDrawing: Sendable {
         case .text:
             let privacy = outcome == .replaced ? ", readable by you only" : ""
             out.say("Wrote \(output) (\(bytes.count) bytes\(privacy)).")
-            sayDigits(text, out)
+            sayDigits(text, on: out)
         }
     }
 
@@ -210,7 +210,7 @@ struct QRDrawing: Sendable {
         /// The digits of a pairing code; the drawing contains them as well.
         var digits: PairingDigits?
 
-        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing, _ text: [UInt8]) {
+        init(_ symbol: QRSymbol, as drawing: QRTerminalDrawing, of text: [UInt8]) {
             version = symbol.version
             modules = symbol.size
             errorCorrection = symbol.errorCorrection.rawValue

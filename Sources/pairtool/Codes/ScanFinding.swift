@@ -34,7 +34,7 @@ struct ScanFinding: Encodable {
     var code: String?
     var token: String?
 
-    init(file: String, _ content: QRContent, showSecrets: Bool, now: Date) {
+    init(file: String, content: QRContent, showSecrets: Bool, now: Date) {
         self.file = file
         switch content {
         case .pairing(let payload):

@@ -22,7 +22,7 @@ struct ScanReport {
     /// Adds the contents of a picture's codes.
     mutating func add(_ contents: [QRContent], from place: String) {
         let now = output.context.now()
-        findings += contents.map { ScanFinding(file: place, $0, showSecrets: showSecrets, now: now) }
+        findings += contents.map { ScanFinding(file: place, content: $0, showSecrets: showSecrets, now: now) }
         if let ambiguity = PairingPicture.ambiguity(of: contents, in: PairingPicture.name(place)) {
             failures.append(ambiguity)
         }

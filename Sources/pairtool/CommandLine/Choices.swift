@@ -27,12 +27,12 @@ struct Choices: Sendable {
         do {
             guard let bytes = try PrivateFile.readRecord(path, limit: sizeLimit) else { return choices }
             if let text = String(validating: bytes, as: UTF8.self) {
-                choices.take(try TOMLTable(string: text), path)
+                choices.take(try TOMLTable(string: text), in: path)
             } else {
-                choices.fault(path, "is not UTF-8 text")
+                choices.fault(path, what: "is not UTF-8 text")
             }
         } catch let error as TOMLParseError {
-            choices.fault(path, "line \(error.source.begin.line): \(error.description)")
+            choices.fault(path, what: "line \(error.source.begin.line): \(error.description)")
         } catch {
             choices.faults.append(AppError(describing: error))
         }
@@ -40,57 +40,60 @@ struct Choices: Sendable {
         return choices
     }
 
-    private mutating func take(_ file: TOMLTable, _ path: String) {
-        checkKeys(of: file, known: ["history", "notifications"], "", path)
-        takeNotifications(file, path)
+    private mutating func take(_ file: TOMLTable, in path: String) {
+        checkKeys(of: file, known: ["history", "notifications"], under: "", in: path)
+        takeNotifications(file, in: path)
         guard let section = file["history"] else { return }
-        guard let table = section.table else { return fault(path, "history is not a section: write [history]") }
-        checkKeys(of: table, known: ["keep", "max", "off"], "history.", path)
+        guard let table = section.table else { return fault(path, what: "history is not a section: write [history]") }
+        checkKeys(of: table, known: ["keep", "max", "off"], under: "history.", in: path)
         var limits = HistoryLimits()
         if let value = table["keep"] {
             if let age = value.string.flatMap(TimeSpan.init(age:)) {
                 limits.age = age.seconds
             } else {
-                fault(path, "history.keep is not a time span: write it as \"90d\"")
+                fault(path, what: "history.keep is not a time span: write it as \"90d\"")
             }
         }
         if let value = table["max"] {
             if let size = value.string.flatMap(Self.bytes) {
                 limits.size = size
             } else {
-                fault(path, "history.max is not a size: write it as \"500 MB\" or \"1 GB\"")
+                fault(path, what: "history.max is not a size: write it as \"500 MB\" or \"1 GB\"")
             }
         }
         history = limits
         guard let value = table["off"] else { return }
-        guard let isOff = value.bool else { return fault(path, "history.off must be true or false") }
+        guard let isOff = value.bool else { return fault(path, what: "history.off must be true or false") }
         if isOff { history = nil }
     }
 
-    private mutating func takeNotifications(_ file: TOMLTable, _ path: String) {
+    private mutating func takeNotifications(_ file: TOMLTable, in path: String) {
         guard let section = file["notifications"] else { return }
         guard let table = section.table else {
-            return fault(path, "notifications is not a section: write [notifications]")
+            return fault(path, what: "notifications is not a section: write [notifications]")
         }
-        checkKeys(of: table, known: NotificationKind.allCases.map(\.rawValue), "notifications.", path)
+        checkKeys(of: table, known: NotificationKind.allCases.map(\.rawValue), under: "notifications.", in: path)
         for kind in NotificationKind.allCases {
             guard let value = table[kind.rawValue] else { continue }
             guard let isOn = value.bool else {
-                fault(path, "notifications.\(kind.rawValue) must be true or false")
+                fault(path, what: "notifications.\(kind.rawValue) must be true or false")
                 continue
             }
             if !isOn { notifications.remove(kind) }
         }
     }
 
-    private mutating func checkKeys(of table: TOMLTable, known: [String], _ prefix: String, _ path: String) {
+    private mutating func checkKeys(of table: TOMLTable, known: [String], under prefix: String, in path: String) {
         for key in table.keys.sorted() where !known.contains(where: { $0.isSame(as: key) }) {
             let near = NearestWord.of(key, in: known)
-            fault(path, "there is no setting \(prefix)\(key)" + (near.map { "; did you mean \(prefix)\($0)?" } ?? ""))
+            fault(
+                path,
+                what: "there is no setting \(prefix)\(key)" + (near.map { "; did you mean \(prefix)\($0)?" } ?? "")
+            )
         }
     }
 
-    private mutating func fault(_ path: String, _ what: String) {
+    private mutating func fault(_ path: String, what: String) {
         faults.append(AppError(.failed, "config", "\(path): \(what)"))
     }
 

@@ -125,7 +125,7 @@ struct StandardInput: InputSource {
     private func readChunk() throws -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            try Interrupts.shared.wait(for: STDIN_FILENO, POLLIN)
+            try Interrupts.shared.wait(for: STDIN_FILENO, events: POLLIN)
             let count = read(STDIN_FILENO, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             return count > 0 ? Array(chunk[..<count]) : nil

@@ -84,7 +84,7 @@ final class Interrupts: Sendable {
     /// Waits until a descriptor can be read from (`POLLIN`) or written to (`POLLOUT`), or fails. Blocks.
     ///
     /// - Throws: `CancellationError` when a signal arrives.
-    func wait(for descriptor: Int32, _ events: Int32) throws {
+    func wait(for descriptor: Int32, events: Int32) throws {
         try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: -1)
     }
 

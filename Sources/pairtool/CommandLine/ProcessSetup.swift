@@ -12,12 +12,12 @@ enum StandardDescriptors {
     /// output goes there. A missing standard output becomes one that cannot be written to, so that the loss is
     /// reported.
     static func open() {
-        fill(STDIN_FILENO, "/dev/null", O_RDONLY)
-        fill(STDOUT_FILENO, "/dev/full", O_WRONLY)
-        fill(STDERR_FILENO, "/dev/null", O_WRONLY)
+        fill(STDIN_FILENO, with: "/dev/null", flags: O_RDONLY)
+        fill(STDOUT_FILENO, with: "/dev/full", flags: O_WRONLY)
+        fill(STDERR_FILENO, with: "/dev/null", flags: O_WRONLY)
     }
 
-    private static func fill(_ descriptor: Int32, _ path: String, _ flags: Int32) {
+    private static func fill(_ descriptor: Int32, with path: String, flags: Int32) {
         guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { return }
         // open(2) takes the lowest free number, which is this one: all lower ones are open.
         _ = Glibc.open(path, flags | O_CLOEXEC)

@@ -103,12 +103,12 @@ struct DiscoverCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         if let host {
-            let rows = try await rows(of: host, output)
+            let rows = try await rows(of: host, on: output)
             output.list(rows, columns: SightedHost.columns(rows, probe: true), id: \.id)
             for row in rows where row.conflicting {
                 output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")"))
             }
-            if output.format == .text { sayNext(rows, output) }
+            if output.format == .text { sayNext(rows, on: output) }
         } else if watch {
             output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
             let client = try output.environment(discovery.choice).discoveryClient(domain: domain)
@@ -119,7 +119,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
     }
 
-    private func rows(of host: WantedHost, _ output: Output) async throws -> [SightedHost] {
+    private func rows(of host: WantedHost, on output: Output) async throws -> [SightedHost] {
         let paired = try paired(output)
         switch host {
         case .place(let place):
@@ -137,7 +137,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     }
 
     /// Suggests commands for the hosts that were found.
-    private func sayNext(_ rows: [SightedHost], _ output: Output) {
+    private func sayNext(_ rows: [SightedHost], on output: Output) {
         for row in rows where row.probe?.state == .up {
             let family = row.family
             guard !row.paired else {

@@ -55,9 +55,9 @@ struct DiscoveryWatch: Sendable {
             }
             var table = WatchedHostTable(paired: paired, probes: probes)
             for await next in inputs {
-                for action in take(next, &table) {
+                for action in take(next, in: &table) {
                     switch action {
-                    case .show(let change, let row): show(change, row)
+                    case .show(let change, let row): show(change, row: row)
                     case .probe(let row):
                         group.addTask { input.yield(.probed(row, await Probe.probe(row))) }
                     }
@@ -67,10 +67,10 @@ struct DiscoveryWatch: Sendable {
         }
     }
 
-    private func take(_ input: Input, _ table: inout WatchedHostTable) -> [WatchedHostTable.Action] {
+    private func take(_ input: Input, in table: inout WatchedHostTable) -> [WatchedHostTable.Action] {
         switch input {
         case .roundIsDue: return table.roundIsDue()
-        case .probed(let row, let result): return table.probed(row, result)
+        case .probed(let row, let result): return table.probed(row, with: result)
         case .discovery(let event):
             note(event)
             return table.take(event)
@@ -83,15 +83,15 @@ struct DiscoveryWatch: Sendable {
         case .settled:
             if output.format == .json { output.json(Event(event: "settled", at: output.context.now())) }
         case .incomplete(let why):
-            note("incomplete", nil, why.description)
+            note("incomplete", engine: nil, message: why.description)
         case .interrupted(let error, let engine):
-            note("interrupted", engine, "\(error); trying again")
+            note("interrupted", engine: engine, message: "\(error); trying again")
         case .resumed(let engine):
-            note("resumed", engine, "continuing with the \(engine.rawValue) mDNS engine")
+            note("resumed", engine: engine, message: "continuing with the \(engine.rawValue) mDNS engine")
         }
     }
 
-    private func show(_ change: WatchedHostTable.Change, _ row: SightedHost) {
+    private func show(_ change: WatchedHostTable.Change, row: SightedHost) {
         let now = output.context.now()
         let sign =
             switch change {
@@ -115,7 +115,7 @@ struct DiscoveryWatch: Sendable {
         }
     }
 
-    private func note(_ name: String, _ engine: DiscoveryEngineKind?, _ message: String) {
+    private func note(_ name: String, engine: DiscoveryEngineKind?, message: String) {
         if output.format == .json {
             output.json(
                 Event(event: name, at: output.context.now(), engine: engine?.rawValue, message: message)

@@ -58,7 +58,7 @@ struct HostListing: Sendable {
                 let embedded = try environment.discoveryClient(engine: .embedded)
                 snapshot.merge(try await look(with: embedded, until: end, then: \.self))
             }
-            return await list(snapshot, paired, output, probe)
+            return await list(snapshot, paired: paired, on: output, probe)
         }
     }
 
@@ -84,8 +84,8 @@ struct HostListing: Sendable {
 
     private func list(
         _ snapshot: DiscoverySnapshot,
-        _ paired: PairedHosts,
-        _ output: Output,
+        paired: PairedHosts,
+        on output: Output,
         _ probe: (@Sendable (inout [SightedHost]) async -> Void)?
     ) async -> AppError? {
         var rows = snapshot.hosts.map { SightedHost($0, paired: paired) }
@@ -93,7 +93,7 @@ struct HostListing: Sendable {
         await probe?(&rows)
         SightedHost.markLookalikes(&rows, paired: paired)
         output.list(rows, columns: SightedHost.columns(rows, probe: probe != nil), id: \.id)
-        if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
+        if output.format == .text { explain(Set(rows.flatMap(\.marks)), on: output) }
         for why in snapshot.incomplete {
             output.warn("discovery.incomplete", "\(why)", next: snapshot.engine == .daemon ? Self.moreRecords : nil)
         }
@@ -111,7 +111,7 @@ struct HostListing: Sendable {
     private static let moreRecords =
         "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
 
-    private func explain(_ marks: Set<AdvertMark>, _ output: Output) {
+    private func explain(_ marks: Set<AdvertMark>, on output: Output) {
         for mark in marks.sorted() { output.say("  \(mark.rawValue): \(mark.text)") }
     }
 }

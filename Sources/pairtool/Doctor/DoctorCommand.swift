@@ -46,8 +46,8 @@ struct DoctorCommand: AsyncParsableCommand {
         let output = options.output
         // A file that cannot be written is reported before the checks, which take seconds.
         let draft = try await BlockingCall.run { [report] in try report.map { try OutputDraft($0) } }
-        let checks = try Self.checks(of: host, discovery, output)
-        let findings = try await CheckRunner(checks: checks).run { show($0, output) }
+        let checks = try Self.checks(of: host, by: discovery, on: output)
+        let findings = try await CheckRunner(checks: checks).run { show($0, on: output) }
         if let draft, let report {
             let text = try await DoctorReport.collect(findings, context: output.context).text
             try await BlockingCall.run {
@@ -57,8 +57,8 @@ struct DoctorCommand: AsyncParsableCommand {
             output.say("Wrote the report to \(report), which only you can read. Nothing was sent.")
         }
         guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
-        let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
-        let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
+        let (problems, warnings) = (count(.problem, in: findings), count(.warning, in: findings))
+        let total = "\(amount(problems, of: "problem")), \(amount(warnings, of: "warning"))"
         if output.format != .json { output.say(total + ".") }
         throw output.ended(by: AppError(.failed, "doctor.not_well", total))
     }
@@ -68,15 +68,15 @@ struct DoctorCommand: AsyncParsableCommand {
     /// - Parameter host: The only host to check; nil for all.
     static func checks(
         of host: String?,
-        _ discovery: DiscoveryOptions,
-        _ output: Output
+        by discovery: DiscoveryOptions,
+        on output: Output
     ) throws -> [any DoctorCheck] {
         let environment = output.environment(discovery.choice)
         let client = try environment.discoveryClient()
         // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()
         let only = environment.discoveryInterface
-        let hosts = try hosts(host, output, client)
+        let hosts = try hosts(host, on: output, with: client)
         return [
             EngineCheck(
                 choice: try environment.discoveryEngine,
@@ -106,30 +106,31 @@ struct DoctorCommand: AsyncParsableCommand {
     /// One check for each paired host that was selected.
     private static func hosts(
         _ host: String?,
-        _ output: Output,
-        _ client: CompanionDiscoveryClient
+        on output: Output,
+        with client: CompanionDiscoveryClient
     ) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
-            return [check(try PairedHostSelection.select(host, in: try store.load()), output, client)]
+            return [check(try PairedHostSelection.select(host, in: try store.load()), on: output, with: client)]
         }
         // ``FileCheck`` reports records that cannot be read.
         guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
-        return hosts.map { check($0, output, client) }
+        return hosts.map { check($0, on: output, with: client) }
     }
 
-    private static func check(_ host: PairedHost, _ output: Output, _ client: CompanionDiscoveryClient) -> HostCheck {
+    private static func check(_ host: PairedHost, on output: Output, with client: CompanionDiscoveryClient) -> HostCheck
+    {
         let family = host.family.behavior.facts
         return HostCheck(
             host: host,
             isAdvertised: family.isAdvertised,
             usesToken: family.codes.contains(.token),
-            ask: { try await health(of: host, output) },
-            lookElsewhere: { try await advertisedPlace(of: host, client) }
+            ask: { try await health(of: host, on: output) },
+            lookElsewhere: { try await advertisedPlace(of: host, with: client) }
         )
     }
 
-    private static func health(of host: PairedHost, _ output: Output) async throws -> HostHealth {
+    private static func health(of host: PairedHost, on output: Output) async throws -> HostHealth {
         let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
         do {
             return try await host.family.behavior.health(
@@ -145,7 +146,7 @@ struct DoctorCommand: AsyncParsableCommand {
     /// The host's new address according to advertisements; nil if they contain none. The address is not contacted.
     private static func advertisedPlace(
         of host: PairedHost,
-        _ client: CompanionDiscoveryClient
+        with client: CompanionDiscoveryClient
     ) async throws -> CompanionEndpoint? {
         let types = host.family.behavior.facts.followedTypes
         guard !types.isEmpty else { return nil }
@@ -156,7 +157,7 @@ struct DoctorCommand: AsyncParsableCommand {
             .first { !host.covers($0) }
     }
 
-    private func show(_ finding: Finding, _ output: Output) {
+    private func show(_ finding: Finding, on output: Output) {
         switch output.format {
         case .text:
             let columns = output.context.columns
@@ -166,11 +167,11 @@ struct DoctorCommand: AsyncParsableCommand {
         }
     }
 
-    private func count(_ verdict: Verdict, _ findings: [Finding]) -> Int {
+    private func count(_ verdict: Verdict, in findings: [Finding]) -> Int {
         findings.count { $0.verdict == verdict }
     }
 
-    private func amount(_ count: Int, _ word: String) -> String {
+    private func amount(_ count: Int, of word: String) -> String {
         "\(count) \(word)\(count == 1 ? "" : "s")"
     }
 }

@@ -123,7 +123,7 @@ struct KeysCommand: AsyncParsableCommand {
             let provider = try KeysCommand.provider(provider)
             let url = try url.map { try ProviderURL($0, provider: provider) }
             // If only the URL is set and the provider needs no key, do not ask for one.
-            let text = url != nil && !provider.needsKey ? "" : try await read(provider, output.context)
+            let text = url != nil && !provider.needsKey ? "" : try await read(provider, in: output.context)
             guard !text.isEmpty || url != nil else {
                 throw AppError(.usage, "key.empty", "the key is empty; nothing was changed")
             }
@@ -144,7 +144,7 @@ struct KeysCommand: AsyncParsableCommand {
             }
         }
 
-        private func read(_ provider: Provider, _ context: CommandContext) async throws -> String {
+        private func read(_ provider: Provider, in context: CommandContext) async throws -> String {
             if context.canAsk {
                 let interaction = TerminalInteraction(output: options.output)
                 return (try await interaction.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()

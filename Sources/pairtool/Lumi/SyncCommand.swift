@@ -67,11 +67,11 @@ struct SyncCommand: AsyncParsableCommand {
         } _: { mac -> ([LumiSync.Item], (any Error)?) in
             let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
             // Whatever is wrong with the history: everything can be pulled without it.
-            let mark = try? await moveConversations(store, of: mac.host, output)
+            let mark = try? await moveConversations(store, of: mac.host, on: output)
             let items = try await LumiSync(store: store, withKeys: withKeys, pulledMark: mark).run(mac.client)
             do {
-                _ = try await moveConversations(store, of: mac.host, output)
-                await list(store, of: mac.host, output)
+                _ = try await moveConversations(store, of: mac.host, on: output)
+                await list(store, of: mac.host, on: output)
                 return (items, nil)
             } catch {
                 return (items, error)
@@ -92,7 +92,7 @@ struct SyncCommand: AsyncParsableCommand {
     private func moveConversations(
         _ store: LumiStore,
         of host: PairedHost,
-        _ output: Output
+        on output: Output
     ) async throws -> Int64? {
         try await output.environment().withHistoryStore { history in
             let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: output.context.now)
@@ -102,7 +102,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     /// Lists agents and conversations in the history, if the user wants one, so that they are found there by name.
-    private func list(_ store: LumiStore, of host: PairedHost, _ output: Output) async {
+    private func list(_ store: LumiStore, of host: PairedHost, on output: Output) async {
         guard let history = LocalHistory.ofUser(output.environment()) else { return }
         let recorder = HistoryRecorder(history, host: HistoryHost(host), now: output.context.now)
         // What cannot be listed is listed by the next command that reads it.

@@ -10,7 +10,7 @@ struct AutoReport: Sendable {
 
     func show(_ report: AutoPairing.Report) {
         switch report {
-        case .waiting(let hosts, let hasCode): wait(hosts, hasCode)
+        case .waiting(let hosts, let hasCode): wait(hosts, hasCode: hasCode)
         case .waitingFor(let id):
             let id = TerminalText.line(id.shortID)
             output.say("There is a code for the host \(id), which is not in sight. Waiting for it.")
@@ -49,7 +49,7 @@ struct AutoReport: Sendable {
         }
     }
 
-    private func wait(_ hosts: [String], _ hasCode: Bool) {
+    private func wait(_ hosts: [String], hasCode: Bool) {
         switch (hosts.isEmpty, hasCode) {
         case (true, false): output.say("Waiting for a host, and for its code (\(places)).")
         case (true, true): output.say("There is a code. Waiting for its host.")

@@ -118,7 +118,7 @@ struct PairCommand: AsyncParsableCommand {
         let payload = given.payload
         url = try await url?.resolved(interface: environment.discoveryInterface)
         let device = try PairingDevice(name: pairing.deviceName, environment: environment)
-        let target = try await findTarget(given, environment)
+        let target = try await findTarget(given, in: environment)
         let outcome = try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
@@ -137,7 +137,7 @@ struct PairCommand: AsyncParsableCommand {
                     required: pairing.require,
                     asksForLess: pairing.isLimited
                 ),
-                findElsewhere: try elsewhere(payload, environment),
+                findElsewhere: try elsewhere(payload, in: environment),
                 environment: environment
             )
         )
@@ -190,7 +190,7 @@ extension PairCommand {
             return GivenCode(try await place.symbol(environment: options.environment))
         }
         if let directory = places.watch {
-            return GivenCode(try await savedSymbol(in: directory, options.environment))
+            return GivenCode(try await savedSymbol(in: directory, in: options.environment))
         }
         if let input = places.frames.input {
             let reading = FrameReading(
@@ -214,7 +214,7 @@ extension PairCommand {
     }
 
     /// Waits for the first picture of a code that is saved to a directory.
-    private func savedSymbol(in directory: String, _ environment: AppEnvironment) async throws -> PairingSymbol {
+    private func savedSymbol(in directory: String, in environment: AppEnvironment) async throws -> PairingSymbol {
         var found: PairingSymbol?
         let watch = PictureWatch(directory: directory, existing: places.existing, environment: environment)
         let announce = {
@@ -242,7 +242,7 @@ extension PairCommand {
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
 
-    private func findTarget(_ given: GivenCode, _ environment: AppEnvironment) async throws -> PairingTarget {
+    private func findTarget(_ given: GivenCode, in environment: AppEnvironment) async throws -> PairingTarget {
         let payload = given.payload
         if let target = given.target { return try required(target) }
         if let url {
@@ -279,7 +279,7 @@ extension PairCommand {
     /// Looks for the advertised address of the host in a QR code, in case the address in the code does not lead to it.
     private func elsewhere(
         _ payload: PairingPayload?,
-        _ environment: AppEnvironment
+        in environment: AppEnvironment
     ) throws -> (@Sendable () async throws -> PairingTarget)? {
         guard let payload, let hostID = namedHostID(payload), PairingTarget(payload: payload) != nil else { return nil }
         let finder = try finder(environment)

@@ -28,7 +28,7 @@ struct HostAuditCommand: AsyncParsableCommand {
         var request = AdminRequest(.audit)
         request.verify = verify
         let response = try await output.ask(request)
-        guard !verify else { return try report(response.verdict, output) }
+        guard !verify else { return try report(response.verdict, on: output) }
         let now = output.context.now()
         output.list(
             (response.audit ?? []).map(AuditTableRow.init),
@@ -43,7 +43,7 @@ struct HostAuditCommand: AsyncParsableCommand {
         )
     }
 
-    private func report(_ verdict: AuditVerdict?, _ output: Output) throws {
+    private func report(_ verdict: AuditVerdict?, on output: Output) throws {
         guard let verdict else { throw AppError.strangeAnswer }
         output.result(AuditVerdictRow(verdict), id: nil) {
             verdict.brokenAt.map { "The audit was changed: row \($0) does not match." }

@@ -61,7 +61,7 @@ struct HostPairCommand: AsyncParsableCommand {
         case .json:
             output.json(HostPairRow(challenge, digitsLocked: answer.digitsLocked, showSecrets: showSecrets))
         case .quiet: if showSecrets { output.data(challenge.code) }
-        case .text: show(challenge, output)
+        case .text: show(challenge, on: output)
         }
         if answer.digitsLocked == true, output.format != .json {
             output.say(
@@ -70,7 +70,7 @@ struct HostPairCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ challenge: PairingStartResponse, _ output: Output) {
+    private func show(_ challenge: PairingStartResponse, on output: Output) {
         let code = PairingCode(challenge: challenge, hasEnd: true, dense: density.dense)
         let isLimited = grant.permissions != nil || expires != nil
         let limit = "These limits are for one device. The next code has the limits that the host was started with."

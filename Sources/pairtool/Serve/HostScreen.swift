@@ -77,15 +77,18 @@ actor HostScreen {
     func show(_ event: AdvertisementEvent) {
         switch event {
         case .published(let name, let engine):
-            report("advertised", advertised(as: name, by: engine))
-        case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
-        case .interrupted(let error): report("advert_lost", "The host is not advertised: \(error). Trying again.")
-        case .resumed: report("advert_back", "The mDNS engine is back.")
+            report("advertised", text: advertised(as: name, by: engine))
+        case .renamed(let old, let new): report("renamed", text: "The name “\(old)” is taken: advertising as “\(new)”.")
+        case .interrupted(let error): report("advert_lost", text: "The host is not advertised: \(error). Trying again.")
+        case .resumed: report("advert_back", text: "The mDNS engine is back.")
         }
     }
 
     func showAdvertisingFailed(_ error: any Error) {
-        report("advert_failed", "The host is not advertised: \(error). Companions can still reach it by its address.")
+        report(
+            "advert_failed",
+            text: "The host is not advertised: \(error). Companions can still reach it by its address."
+        )
     }
 
     /// Counts down the code's remaining time on a terminal, until it is cancelled.
@@ -305,7 +308,7 @@ actor HostScreen {
     }
 
     /// Reports whether the host is advertised.
-    private func report(_ event: String, _ text: String) {
+    private func report(_ event: String, text: String) {
         isAdvertSaid = true
         if output.format == .json {
             output.json(HostEventRow(event: event, message: text))

@@ -31,8 +31,8 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         let output = options.output
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
         let selected = try PairedHostSelection.select(host ?? options.environment.hostVariable, in: hosts)
-        let health = try await health(of: selected, output)
-        let rows = HostCapability.all(of: selected, health: health).map { Row($0, of: selected, health) }
+        let health = try await health(of: selected, on: output)
+        let rows = HostCapability.all(of: selected, health: health).map { Row($0, of: selected, health: health) }
         if output.format == .text {
             let kind = health?.generation.map { " (\($0))" } ?? ""
             output.say(
@@ -52,7 +52,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     }
 
     /// Asks the host only if its family needs to. If it does not answer, its family alone says what it offers.
-    private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
+    private func health(of host: PairedHost, on output: Output) async throws -> HostHealth? {
         do {
             guard host.family.behavior.facts.reportsGeneration else { return nil }
             return try await host.family.behavior.health(
@@ -74,7 +74,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         var generation: String?
         var capability: HostCapability
 
-        init(_ capability: HostCapability, of host: PairedHost, _ health: HostHealth?) {
+        init(_ capability: HostCapability, of host: PairedHost, health: HostHealth?) {
             self.host = host.id
             name = host.name
             family = host.family

@@ -174,7 +174,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             return forgotten
         }
         try forgotten.outbox(environment).removeAll()
-        await LocalHistory.forget(forgotten, environment)
+        await LocalHistory.forget(forgotten, in: environment)
         try forgotten.family.behavior.forget(forgotten, environment: environment)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."

@@ -40,8 +40,8 @@ struct StatusCommand: AsyncParsableCommand {
         guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
         guard watch else {
             let selected = try await host.selector.selected(environment)
-            let health = try await health(of: selected, environment)
-            let report = HostStatusReport(selected, health)
+            let health = try await health(of: selected, in: environment)
+            let report = HostStatusReport(selected, health: health)
             show(report)
             if let failure = report.failure(health) {
                 // Show the failure only if the report does not already contain it.
@@ -49,21 +49,21 @@ struct StatusCommand: AsyncParsableCommand {
                 if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
             }
-            return try host.selector.noteContact(with: selected, environment)
+            return try host.selector.noteContact(with: selected, in: environment)
         }
         try await host.selector.repeating(environment) {
-            try await follow(try await host.selector.selected(environment), environment)
+            try await follow(try await host.selector.selected(environment), in: environment)
         }
     }
 
     /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.
-    private func health(of host: PairedHost, _ environment: AppEnvironment) async throws -> HostHealth {
+    private func health(of host: PairedHost, in environment: AppEnvironment) async throws -> HostHealth {
         do {
             let health = try await host.family.behavior.health(of: host, environment: environment, timeouts: .init())
             if let failure = health.standing?.failure { throw failure }
             return health
         } catch let error as CompanionClientError {
-            await LocalHistory.forget(host, ifRevokedBy: error, environment)
+            await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
             throw error.naming(host)
         }
     }
@@ -71,13 +71,13 @@ struct StatusCommand: AsyncParsableCommand {
     /// The state of all hosts: a row each, whether or not they answer.
     private func showAll() async throws {
         let (output, environment) = (options.output, options.environment)
-        let hosts = try host.selector.pairedHosts(with: .health, "its state", environment)
+        let hosts = try host.selector.pairedHosts(with: .health, for: "its state", in: environment)
         let limit = all.limit ?? environment.hostLimit
-        let results = try await host.selector.ask(hosts, environment, limit: limit) { one, environment in
+        let results = try await host.selector.ask(hosts, in: environment, limit: limit) { one, environment in
             let selected = try await one.selected(environment)
-            let health = try await health(of: selected, environment)
-            try one.noteContact(with: selected, environment)
-            let report = HostStatusReport(selected, health)
+            let health = try await health(of: selected, in: environment)
+            try one.noteContact(with: selected, in: environment)
+            let report = HostStatusReport(selected, health: health)
             return (report: report, failure: report.failure(health))
         }
         var failures = HostAnswers<HostStatusReport>()
@@ -111,8 +111,8 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func followAll() async throws {
         let environment = options.environment
-        let hosts = try host.selector.pairedHosts(with: .health, "its state", environment)
-        let worst = try await host.selector.follow(hosts, environment) { one, host, environment in
+        let hosts = try host.selector.pairedHosts(with: .health, for: "its state", in: environment)
+        let worst = try await host.selector.follow(hosts, in: environment) { one, host, environment in
             let selected: PairedHost
             do {
                 selected = try await one.selected(environment)
@@ -120,12 +120,12 @@ struct StatusCommand: AsyncParsableCommand {
                 show(HostStatusReport(host, problem: error.message))
                 throw error
             }
-            try await follow(selected, environment)
+            try await follow(selected, in: environment)
         }
         if let worst { throw ExitRequest(worst) }
     }
 
-    private func follow(_ host: PairedHost, _ environment: AppEnvironment) async throws {
+    private func follow(_ host: PairedHost, in environment: AppEnvironment) async throws {
         var last: HostStatusReport?
         func take(_ answer: Result<HostHealth, CompanionClientError>) throws {
             let report: HostStatusReport
@@ -136,7 +136,7 @@ struct StatusCommand: AsyncParsableCommand {
                     guard host.trust != .verified else { throw failure }
                     report = HostStatusReport(host, problem: failure.naming(host).description)
                 } else {
-                    report = HostStatusReport(host, health)
+                    report = HostStatusReport(host, health: health)
                 }
             }
             if report != last { show(report) }
@@ -202,7 +202,7 @@ struct HostStatusReport: Encodable, Equatable {
         self.problem = problem
     }
 
-    init(_ host: PairedHost, _ health: HostHealth) {
+    init(_ host: PairedHost, health: HostHealth) {
         self.init(host, problem: health.trouble)
         address = health.place
         reachable = true

@@ -92,13 +92,13 @@ import Testing
         let plain = PairingPayload(code: "111111", token: nil, expiresAt: nil)
         let machines = try host([("192.168.1.5", 7878, "shed.local"), ("192.168.1.6", 7878, "other.local")])
         _ = table.take(.added(machines))
-        let target = try #require(table.target(.host(Self.id), keyed))
+        let target = try #require(table.target(.host(Self.id), for: keyed))
         #expect(target.allEndpoints.map { "\($0)" } == ["192.168.1.5:7878", "192.168.1.6:7878", "192.168.1.9:7879"])
-        #expect(table.target(.host("gone"), keyed)?.id == nil)
-        #expect(table.target(.named, plain)?.id == nil)
+        #expect(table.target(.host("gone"), for: keyed)?.id == nil)
+        #expect(table.target(.named, for: plain)?.id == nil)
         let url = try HostURL(commandLine: "http://192.168.1.20")
         let named = AdvertTable(named: PairingTarget(url: url, family: .copilotforge))
-        #expect(named.target(.named, keyed)?.name == "192.168.1.20:7878")
+        #expect(named.target(.named, for: keyed)?.name == "192.168.1.20:7878")
         #expect(named.start.count == 2)
     }
 }

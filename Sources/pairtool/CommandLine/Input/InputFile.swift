@@ -17,7 +17,7 @@ enum InputFile {
         guard !isFile || status?.size ?? 0 <= limit else { return nil }
         var content: [UInt8] = []
         content.reserveCapacity(isFile ? status?.size ?? 0 : 0)
-        while let chunk = try readSome(descriptor, isFile: isFile, path) {
+        while let chunk = try readSome(descriptor, isFile: isFile, named: path) {
             content.append(contentsOf: chunk)
             guard content.count <= limit else { return nil }
         }
@@ -28,19 +28,19 @@ enum InputFile {
     /// not.
     static func open(_ path: String) throws -> Int32 {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw AppError.unreadable(path, errno) }
+        guard descriptor >= 0 else { throw AppError.unreadable(path, number: errno) }
         return descriptor
     }
 
     /// The next bytes of an opened file; nil at its end.
-    static func readSome(_ descriptor: Int32, isFile: Bool, _ path: String) throws -> ArraySlice<UInt8>? {
+    static func readSome(_ descriptor: Int32, isFile: Bool, named path: String) throws -> ArraySlice<UInt8>? {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             // With O_NONBLOCK, a pipe without a writer looks like one that has ended.
-            if !isFile { try Interrupts.shared.wait(for: descriptor, POLLIN) }
+            if !isFile { try Interrupts.shared.wait(for: descriptor, events: POLLIN) }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard count >= 0 else { throw AppError.unreadable(path, errno) }
+            guard count >= 0 else { throw AppError.unreadable(path, number: errno) }
             return count > 0 ? chunk[..<count] : nil
         }
     }
@@ -48,7 +48,7 @@ enum InputFile {
 
 extension AppError {
     /// The error for a file, named by the user, that cannot be read.
-    static func unreadable(_ file: String, _ number: Int32) -> AppError {
+    static func unreadable(_ file: String, number: Int32) -> AppError {
         guard !file.utf8.isEmpty else {
             return AppError(
                 .usage,

@@ -18,15 +18,15 @@ extension Output {
 
     /// A text in the terminal's faint style; sanitised.
     func faint(_ text: String) -> String {
-        Self.faint(text, context.colour)
+        Self.faint(text, hasColour: context.colour)
     }
 
     /// A message for standard error in the terminal's faint style; sanitised.
     func faintMessage(_ text: String) -> String {
-        Self.faint(text, context.colour && context.stderrIsTerminal)
+        Self.faint(text, hasColour: context.colour && context.stderrIsTerminal)
     }
 
-    private static func faint(_ text: String, _ hasColour: Bool) -> String {
+    private static func faint(_ text: String, hasColour: Bool) -> String {
         hasColour ? "\u{1B}[2m\(TerminalText.line(text))\u{1B}[0m" : TerminalText.line(text)
     }
 }

@@ -68,12 +68,12 @@ struct Output: Sendable {
         let origin = self.origin
         // Making an encoder takes longer than what it does for a row.
         let encoder = CompanionJSON.encoder(sorted: true)
-        context.stdout.write(items.map { dataLine($0, origin, encoder) ?? "" }.joined())
+        context.stdout.write(items.map { dataLine($0, as: origin, with: encoder) ?? "" }.joined())
     }
 
     /// Writes a JSON object on a line of its own.
     func json(_ value: some Encodable) {
-        guard let line = dataLine(value, origin, CompanionJSON.encoder(sorted: true)) else { return }
+        guard let line = dataLine(value, as: origin, with: CompanionJSON.encoder(sorted: true)) else { return }
         context.stdout.write(line)
     }
 
@@ -86,9 +86,9 @@ struct Output: Sendable {
         asOf.map { Origin(asOf: $0().map(CompanionTimestamp.string)) }
     }
 
-    private func dataLine(_ value: some Encodable, _ origin: Origin?, _ encoder: JSONEncoder) -> String? {
-        guard let origin else { return line(value, encoder) }
-        return line(StoredRow(row: value, asOf: origin.asOf), encoder)
+    private func dataLine(_ value: some Encodable, as origin: Origin?, with encoder: JSONEncoder) -> String? {
+        guard let origin else { return line(value, with: encoder) }
+        return line(StoredRow(row: value, asOf: origin.asOf), with: encoder)
     }
 
     /// A row of data, and that it was stored on this machine.
@@ -108,7 +108,7 @@ struct Output: Sendable {
         }
     }
 
-    private func line(_ value: some Encodable, _ encoder: JSONEncoder) -> String? {
+    private func line(_ value: some Encodable, with encoder: JSONEncoder) -> String? {
         guard let data = try? encoder.encode(value) else { return nil }
         var line = TerminalText.json(String(decoding: data, as: UTF8.self))
         line += "\n"
@@ -159,7 +159,7 @@ struct Output: Sendable {
 
     /// Writes information that is neither data nor a warning to standard error, as a JSON object.
     func info(_ value: some Encodable) {
-        guard let line = line(value, CompanionJSON.encoder(sorted: true)) else { return }
+        guard let line = line(value, with: CompanionJSON.encoder(sorted: true)) else { return }
         context.writeMessage(line)
     }
 

@@ -26,7 +26,7 @@ enum OutputFile {
             return .replaced
         case .opened(let descriptor, let isOurs):
             defer { if isOurs { close(descriptor) } }
-            try write(bytes, to: descriptor, path)
+            try write(bytes, to: descriptor, named: path)
             return .writtenThrough
         }
     }
@@ -43,25 +43,26 @@ enum OutputFile {
         if let descriptor = ownDescriptor(path) { return .opened(descriptor, isOurs: false) }
         guard let status = FileStatus(path) else {
             guard FileStatus(path, followingLinks: false) == nil else {
-                throw failure(path, "it is a link that leads nowhere")
+                throw failure(path, reason: "it is a link that leads nowhere")
             }
             return .file(path)
         }
         switch status.kind {
-        case .directory: throw failure(path, "it is a directory")
-        case .link, .socket, .other: throw failure(path, "it is neither a file nor a pipe nor a character device")
+        case .directory: throw failure(path, reason: "it is a directory")
+        case .link, .socket, .other:
+            throw failure(path, reason: "it is neither a file nor a pipe nor a character device")
         case .file, .pipe, .characterDevice: break
         }
         let descriptor = try open(path)
         var isUsed = false
         defer { if !isUsed { close(descriptor) } }
         guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
-            throw failure(path, "something else came in its place")
+            throw failure(path, reason: "something else came in its place")
         }
         guard opened.kind != .file else { return .file(try target(of: path)) }
         // In a directory that everybody may write to, another user's pipe may be there to intercept the output.
         guard opened.kind != .pipe || opened.owner == geteuid() else {
-            throw failure(path, "it is a pipe of another user")
+            throw failure(path, reason: "it is a pipe of another user")
         }
         isUsed = true
         return .opened(descriptor, isOurs: true)
@@ -73,10 +74,10 @@ enum OutputFile {
     /// - Throws: ``AppError`` with the code `file.unwritable`: a dangling link, a descriptor of this process, a
     ///   directory where the user may not create files.
     static func destination(_ path: String) throws -> String {
-        guard !path.isEmpty else { throw failure("“”", "it is not a file name") }
-        guard ownDescriptor(path) == nil else { throw failure(path, "it is an open descriptor, not a file") }
+        guard !path.isEmpty else { throw failure("“”", reason: "it is not a file name") }
+        guard ownDescriptor(path) == nil else { throw failure(path, reason: "it is an open descriptor, not a file") }
         guard FileStatus(path, followingLinks: false) == nil || FileStatus(path) != nil else {
-            throw failure(path, "it is a link that leads nowhere")
+            throw failure(path, reason: "it is a link that leads nowhere")
         }
         let target = FileStatus(path) == nil ? path : try target(of: path)
         guard access(PrivateFile.directory(of: target), W_OK | X_OK) == 0 else { throw failure(path) }
@@ -142,21 +143,21 @@ enum OutputFile {
         }
     }
 
-    fileprivate static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws {
+    fileprivate static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, named path: String) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count >= 0 {
                 rest = rest.dropFirst(count)
             } else if errno == EAGAIN {
-                try Interrupts.shared.wait(for: descriptor, POLLOUT)
+                try Interrupts.shared.wait(for: descriptor, events: POLLOUT)
             } else if errno != EINTR {
                 throw failure(path)
             }
         }
     }
 
-    private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> AppError {
+    private static func failure(_ path: String, reason: String = PrivateFile.systemMessage()) -> AppError {
         AppError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
     }
 }
@@ -189,7 +190,7 @@ final class OutputDraft: @unchecked Sendable {
         try text.withUTF8 { bytes in
             let bytes = UnsafeRawBufferPointer(bytes)
             if case .opened(let descriptor, _) = place {
-                try OutputFile.write(bytes, to: descriptor, path)
+                try OutputFile.write(bytes, to: descriptor, named: path)
             } else {
                 try Self.mapped { () throws(PrivateFile.Failure) in try draft?.write(bytes) }
             }

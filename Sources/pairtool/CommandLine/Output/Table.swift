@@ -80,7 +80,7 @@ enum Table {
         var widths = cells.map(Self.width)
         if let width {
             let least = columns.indices.map { columns[$0].leastWidth(of: cells[$0]) }
-            let shown = choose(columns.map(\.rank), least, in: width)
+            let shown = choose(columns.map(\.rank), least: least, in: width)
             (columns, cells) = (shown.map { columns[$0] }, shown.map { cells[$0] })
             widths = shrunk(shown.map { widths[$0] }, least: shown.map { least[$0] }, to: width)
         }
@@ -90,7 +90,7 @@ enum Table {
             // Without a limit, every column is as wide as its widest cell.
             append(
                 columns.indices.map { width == nil ? cells[$0][row] : columns[$0].cut(cells[$0][row], to: widths[$0]) },
-                widths,
+                widths: widths,
                 to: &text
             )
             if row == 0, colour { text += "\u{1B}[0m".utf8 }
@@ -104,7 +104,7 @@ enum Table {
     }
 
     /// The columns that fit, by rank and then from the left.
-    private static func choose(_ ranks: [Int], _ least: [Int], in width: Int) -> [Int] {
+    private static func choose(_ ranks: [Int], least: [Int], in width: Int) -> [Int] {
         var shown: [Int] = []
         var used = -gap
         for index in ranks.indices.sorted(by: { (ranks[$0], $0) < (ranks[$1], $1) }) {
@@ -130,7 +130,7 @@ enum Table {
         return widths
     }
 
-    private static func append(_ cells: [Cell], _ widths: [Int], to text: inout [UInt8]) {
+    private static func append(_ cells: [Cell], widths: [Int], to text: inout [UInt8]) {
         let (start, blank) = (text.count, UInt8(ascii: " "))
         for (index, cell) in cells.enumerated() {
             text += cell.text.utf8

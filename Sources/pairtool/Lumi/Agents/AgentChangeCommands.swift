@@ -36,7 +36,7 @@ struct AgentCreateCommand: AsyncParsableCommand {
         let name = name.trimmingWhitespace()
         try pulled.requireFree(name)
         var configuration = LumiAgent.Configuration(provider: "", model: "")
-        try await settings.apply(to: &configuration, output.context)
+        try await settings.apply(to: &configuration, in: output.context)
         let now = output.context.now()
         let agent = LumiAgent(
             id: UUID(),
@@ -102,7 +102,7 @@ struct AgentEditCommand: AsyncParsableCommand {
             try pulled.requireFree(name, but: agent.id)
             agent.name = name
         }
-        try await settings.apply(to: &agent.configuration, output.context)
+        try await settings.apply(to: &agent.configuration, in: output.context)
         if agent != before {
             agent.updatedAt = output.context.now()
             try pulled.store.keep(agent)

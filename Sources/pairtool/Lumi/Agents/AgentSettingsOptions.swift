@@ -53,18 +53,18 @@ struct AgentSettingsOptions: ParsableArguments {
     /// Sets what was given.
     ///
     /// - Throws: ``AppError`` for an unknown provider, a prompt that cannot be read, or one that is too long.
-    func apply(to configuration: inout LumiAgent.Configuration, _ context: CommandContext) async throws {
+    func apply(to configuration: inout LumiAgent.Configuration, in context: CommandContext) async throws {
         if let provider { configuration.provider = try KeysCommand.provider(provider).displayName }
         if let model { configuration.model = model }
         if let temperature { configuration.temperature = temperature.value }
         if let maxTokens { configuration.maxTokens = maxTokens.value }
-        guard let text = try await text(configuration.systemPrompt ?? "", context) else { return }
+        guard let text = try await text(configuration.systemPrompt ?? "", in: context) else { return }
         guard text.utf8.count <= Self.promptSize else { throw Self.tooLong }
         let isEmpty = text.trimmingWhitespace().isEmpty
         configuration.systemPrompt = isEmpty ? nil : text
     }
 
-    private func text(_ current: String, _ context: CommandContext) async throws -> String? {
+    private func text(_ current: String, in context: CommandContext) async throws -> String? {
         if let prompt { return prompt }
         if editor { return try await TextEditor(context: context).edit(current) }
         guard let promptFile else { return nil }

@@ -60,7 +60,7 @@ extension RemoteSubcommand {
     mutating func prepare(for host: PairedHost) async throws {}
 
     mutating func run() async throws {
-        let selected = try host.selector.paired(.lumi, for: "remote commands", options.environment)
+        let selected = try host.selector.paired(.lumi, for: "remote commands", in: options.environment)
         try await prepare(for: selected)
         let command = self
         try await host.selector.withMac(options.environment, for: "remote commands") { mac in

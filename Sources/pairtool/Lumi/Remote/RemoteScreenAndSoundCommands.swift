@@ -76,7 +76,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             context.stdout.write(text)
             if self.output == nil { return }
         }
-        let path = self.output ?? Self.name(picture.type, context.now())
+        let path = self.output ?? Self.name(picture.type, at: context.now())
         // Check again: the file may have been created in the meantime.
         let place = try place(path)
         try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
@@ -104,7 +104,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         return place
     }
 
-    private static func name(_ type: PictureType, _ now: Date) -> String {
+    private static func name(_ type: PictureType, at now: Date) -> String {
         let time = now.formatted(Date.ISO8601FormatStyle(dateTimeSeparator: .standard, timeZone: .gmt))
         let digits = time.filter { $0.isNumber || $0 == "T" }
         return "screenshot-\(digits).\(type.fileExtension)"

@@ -73,7 +73,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
 
     /// Decides the request and reports the result.
     func decide(_ answer: ApprovalAnswer) async throws {
-        try await host.selector.withApproval(id, at: place, options.environment) { session, approval in
+        try await host.selector.withApproval(id, at: place, in: options.environment) { session, approval in
             let approvals = try session.approvals
             if approvals.needsReason, case .reject(_, nil) = answer {
                 throw AppError(
@@ -91,7 +91,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
             var interruption: CancellationError?
             if waits, options.output.format == .json {
                 do {
-                    row.continuedAt = try await continuation(decided.approval, approvals)
+                    row.continuedAt = try await continuation(decided.approval, at: approvals)
                 } catch let error as CancellationError {
                     // The decision is made, and is reported.
                     interruption = error
@@ -108,14 +108,14 @@ struct ApprovalDecisionOptions: ParsableArguments {
                 options.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }
             if waits, options.output.format == .text {
-                let time = try await continuation(decided.approval, approvals)
+                let time = try await continuation(decided.approval, at: approvals)
                 options.output.sayContinuation(time, next: "pairtool approvals show \(decided.approval.id.shortID)")
             }
         }
     }
 
     /// When the agent went on, if it does so soon.
-    private func continuation(_ approval: Approval, _ approvals: any ApprovalDeciding) async throws -> Date? {
+    private func continuation(_ approval: Approval, at approvals: any ApprovalDeciding) async throws -> Date? {
         try await ContinuationWait().run { try await approvals.state(of: approval)?.continuedAt }
     }
 }

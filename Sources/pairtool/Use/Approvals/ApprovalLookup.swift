@@ -15,7 +15,7 @@ extension HostSelector {
             return [try PairedHostSelection.select(word, in: hosts)]
         }
         do {
-            return try pairedHosts(with: .approvals, "approvals", environment)
+            return try pairedHosts(with: .approvals, for: "approvals", in: environment)
         } catch let error as AppError where ["host.cannot", "host.none_paired"].contains(error.code) {
             // Hosts that do not advertise themselves are paired by their address.
             let others = HostFamily.allCases.map(\.behavior.facts).filter { !$0.isAdvertised }.map(\.pairCommand)
@@ -52,7 +52,7 @@ extension HostSelector {
     func withApproval(
         _ word: String,
         at place: ApprovalPlaceOption,
-        _ environment: AppEnvironment,
+        in environment: AppEnvironment,
         _ body: (HostSession, Approval) async throws -> Void
     ) async throws {
         let configuration = place.configuration
@@ -62,13 +62,13 @@ extension HostSelector {
             return try await host.withSession(environment, configuration: configuration) { session in
                 let approvals = try session.approvals
                 let found = try await Self.find(word, in: approvals)
-                try await body(session, try Self.single(found.map { ($0, "") }, word, at: approvals.place))
+                try await body(session, try Self.single(found.map { ($0, "") }, called: word, at: approvals.place))
             }
         }
         var found: [(approval: Approval, host: PairedHost)] = []
         for (host, result) in try await ask(
             hosts,
-            environment,
+            in: environment,
             limit: environment.hostLimit,
             { one, environment in
                 try await one.withSession(environment, configuration: configuration) {
@@ -85,7 +85,7 @@ extension HostSelector {
         }
         let waiting = found.filter(\.approval.isPending)
         if !waiting.isEmpty { found = waiting }
-        let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, word, at: nil)
+        let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, called: word, at: nil)
         guard let host = found.first(where: { $0.approval == approval })?.host else { return }
         try await naming(host).withSession(environment, configuration: configuration) { try await body($0, approval) }
     }
@@ -108,7 +108,7 @@ extension HostSelector {
     /// - Parameter place: The place that was searched, for the error; nil for several hosts.
     private static func single(
         _ found: [(approval: Approval, remark: String)],
-        _ word: String,
+        called word: String,
         at place: String?
     ) throws -> Approval {
         if let first = found.first, found.count == 1 { return first.approval }

@@ -24,7 +24,7 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.selector.withApproval(id, at: place, options.environment) { session, approval in
+        try await host.selector.withApproval(id, at: place, in: options.environment) { session, approval in
             let approvals = try session.approvals
             let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)?.approval
             let row = ApprovalRow(whole ?? approval, at: approvals.place)

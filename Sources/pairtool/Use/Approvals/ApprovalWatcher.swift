@@ -49,7 +49,7 @@ struct ApprovalWatcher: Sendable {
             defer { group.cancelAll() }
             if let notifications {
                 group.addTask {
-                    for await (approval, answer) in notifications.decisions { await decide(approval, answer) }
+                    for await (approval, answer) in notifications.decisions { await decide(approval, with: answer) }
                 }
             }
             try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
@@ -69,11 +69,11 @@ struct ApprovalWatcher: Sendable {
         var whole: ApprovalResponse?
         if approval.options != nil { whole = try? await approvals.approval(id: approval.id) }
         let answer = await notifications.show(whole?.approval ?? approval, mayDecide: whole?.mayDecide ?? true)
-        if let answer { await decide(approval, answer) }
+        if let answer { await decide(approval, with: answer) }
     }
 
     /// Sends a decision that was made on the desktop. The watch reports the result.
-    private func decide(_ approval: Approval, _ answer: ApprovalAnswer) async {
+    private func decide(_ approval: Approval, with answer: ApprovalAnswer) async {
         do {
             _ = try await approvals.decide(approval, with: answer)
         } catch {
@@ -91,18 +91,28 @@ struct ApprovalWatcher: Sendable {
         case .added(let approval):
             let person = approval.requestedBy ?? ""
             let remarks = [person.isEmpty ? approval.kind : "by \(person)", approval.mode?.text ?? ""]
-            write("added", "+", approval, remarks.filter { !$0.isEmpty }.joined(separator: "  "))
+            write(
+                "added",
+                sign: "+",
+                approval: approval,
+                remark: remarks.filter { !$0.isEmpty }.joined(separator: "  ")
+            )
         case .decided(let approval):
-            write("decided", "-", approval, approval.state.rawValue + (approval.decidedBy.map { " by \($0)" } ?? ""))
-        case .continued(let approval): write("continued", "-", approval, "the agent goes on")
-        case .gone(let approval): write("gone", "-", approval, "gone")
-        case .interrupted(let message): note("interrupted", message)
-        case .resumed(let place): note("resumed", "continuing at \(place)")
-        case .moved(let place): note("moved", "continuing at \(place)")
+            write(
+                "decided",
+                sign: "-",
+                approval: approval,
+                remark: approval.state.rawValue + (approval.decidedBy.map { " by \($0)" } ?? "")
+            )
+        case .continued(let approval): write("continued", sign: "-", approval: approval, remark: "the agent goes on")
+        case .gone(let approval): write("gone", sign: "-", approval: approval, remark: "gone")
+        case .interrupted(let message): note("interrupted", message: message)
+        case .resumed(let place): note("resumed", message: "continuing at \(place)")
+        case .moved(let place): note("moved", message: "continuing at \(place)")
         }
     }
 
-    private func write(_ event: String, _ sign: String, _ approval: Approval, _ remark: String) {
+    private func write(_ event: String, sign: String, approval: Approval, remark: String) {
         let row = ApprovalRow(approval, at: approvals.place)
         let now = output.context.now()
         switch output.format {
@@ -119,7 +129,7 @@ struct ApprovalWatcher: Sendable {
         }
     }
 
-    private func note(_ event: String, _ message: String) {
+    private func note(_ event: String, message: String) {
         if output.format == .json {
             let daemon = approvals.place
             json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))

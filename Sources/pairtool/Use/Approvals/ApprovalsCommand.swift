@@ -80,7 +80,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             let hosts = try host.selector.approvalHosts(options.environment)
             guard hosts.count > 1 || all.allHosts else {
                 let one = hosts.first.map { host.selector.naming($0) } ?? host.selector
-                guard watch else { return try await open(one, options.environment) { try await list($0) } }
+                guard watch else { return try await open(one, in: options.environment) { try await list($0) } }
                 return try await one.withSessions(options.environment, configuration: place.configuration) { session in
                     try await watcher(session).run(notifies: notify)
                 }
@@ -90,7 +90,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         private func open<R>(
             _ host: HostSelector,
-            _ environment: AppEnvironment,
+            in environment: AppEnvironment,
             _ body: (HostSession) async throws -> R
         ) async throws -> R {
             try await host.withSession(environment, configuration: place.configuration, body)
@@ -108,7 +108,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         private func list(_ session: HostSession) async throws {
             let approvals = try session.approvals
             let list = try await approvals.approvals(all: false)
-            report(list, at: approvals.place, options.output)
+            report(list, at: approvals.place, on: options.output)
             guard !list.approvals.isEmpty else {
                 throw AppError(
                     .nothingFound,
@@ -117,7 +117,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                     next: "pairtool approvals --watch"
                 )
             }
-            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, options.output) { $0 }
+            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, on: options.output) { $0 }
             if options.output.format == .text {
                 options.output.say(TerminalText.line("At \(session.host.name). Next: pairtool approvals show ID"))
             }
@@ -126,7 +126,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         /// - Parameter more: Columns that follow the action.
         private func show<Row: Encodable & Sendable>(
             _ rows: [Row],
-            _ output: Output,
+            on output: Output,
             more: [TableColumn<Row>] = [],
             _ approval: @escaping (Row) -> ApprovalRow
         ) {
@@ -143,7 +143,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             output.list(rows, columns: first + more + last + mode) { approval($0).id }
         }
 
-        private func report(_ list: ApprovalList, at place: String, _ output: Output) {
+        private func report(_ list: ApprovalList, at place: String, on output: Output) {
             guard list.unreadable > 0 else { return }
             output.warn(
                 "approvals.unreadable",
@@ -153,10 +153,11 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         private func listAll(_ hosts: [PairedHost]) async throws {
             let (output, environment) = (options.output, options.environment)
-            let results = try await host.selector.ask(hosts, environment, limit: all.limit ?? environment.hostLimit) {
+            let results = try await host.selector.ask(hosts, in: environment, limit: all.limit ?? environment.hostLimit)
+            {
                 one,
                 environment in
-                try await open(one, environment) { session in
+                try await open(one, in: environment) { session in
                     let approvals = try session.approvals
                     return (list: try await approvals.approvals(all: false), place: approvals.place)
                 }
@@ -165,7 +166,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             for (host, result) in results {
                 switch result {
                 case .success(let answer):
-                    report(answer.list, at: answer.place, output)
+                    report(answer.list, at: answer.place, on: output)
                     let rows = answer.list.approvals.map { ApprovalRow($0, at: answer.place) }
                     found.answers.append(.init(host: host, value: rows))
                 // A host whose agent asks nothing over the network.
@@ -187,13 +188,13 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 )
             }
             let hostColumn = TableColumn<HostRow<ApprovalRow>>("HOST", shrinks: true, rank: 0) { $0.host.name }
-            show(rows, output, more: [hostColumn]) { $0.row }
+            show(rows, on: output, more: [hostColumn]) { $0.row }
             if output.format == .text { output.say("Next: pairtool approvals show ID") }
         }
 
         private func watchAll(_ hosts: [PairedHost]) async throws {
-            let worst = try await host.selector.follow(hosts, options.environment) { one, _, environment in
-                try await open(one, environment) { session in
+            let worst = try await host.selector.follow(hosts, in: options.environment) { one, _, environment in
+                try await open(one, in: environment) { session in
                     var watcher = try watcher(session)
                     watcher.namesHost = true
                     try await watcher.run(notifies: notify)

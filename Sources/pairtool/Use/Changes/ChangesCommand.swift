@@ -33,7 +33,7 @@ struct ChangesCommand: AsyncParsableCommand {
         var output = options.output
         output.isPlain = rendering.plain
         let environment = output.environment()
-        try await host.selector.holding(chat: chat, environment).withSession(environment) { session in
+        try await host.selector.holding(chat: chat, in: environment).withSession(environment) { session in
             let host = try session.changes
             let chat = try await session.chat(chat).chat
             let changes = try await host.changes(chatID: chat.id, wantsDifference: !view.stat, file: view.file)

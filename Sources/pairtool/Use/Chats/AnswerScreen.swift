@@ -88,7 +88,7 @@ final class AnswerScreen: Sendable {
         state.withLockedValue { state in
             state.stream.endBlock()
             let columns = context.windowSize()?.columns
-            insert(IndentedText.of(TerminalText.line(text), first: 0, columns: columns) + "\n", &state)
+            insert(IndentedText.of(TerminalText.line(text), first: 0, columns: columns) + "\n", in: &state)
         }
     }
 
@@ -98,7 +98,7 @@ final class AnswerScreen: Sendable {
     private func insert(_ lines: String) -> Bool {
         state.withLockedValue { state in
             guard !state.hasEnded else { return false }
-            insert(lines, &state)
+            insert(lines, in: &state)
             return true
         }
     }
@@ -124,7 +124,7 @@ final class AnswerScreen: Sendable {
         if isOn { TerminalEcho.restore() } else { TerminalEcho.turnOff() }
     }
 
-    private func insert(_ lines: String, _ state: inout State) {
+    private func insert(_ lines: String, in state: inout State) {
         state.finished += state.stream.takeRows()
         if context.stderrIsTerminal {
             state.finished += lines.utf8

@@ -85,18 +85,18 @@ struct ChatCommand: AsyncParsableCommand {
         defer { prompts.close() }
         // What asks the user during an answer shares the terminal with the prompts.
         output.context = context
-        try await runLoop(prompts, completer, pictures, output)
+        try await runLoop(prompts, completer: completer, pictures: pictures, on: output)
     }
 
     private func runLoop(
         _ prompts: any PromptReader,
-        _ completer: ChatCompleter,
-        _ pictures: [TurnImage],
-        _ output: Output
+        completer: ChatCompleter,
+        pictures: [TurnImage],
+        on output: Output
     ) async throws {
         let environment = output.environment()
         var host = self.host.selector
-        if let chat { host = try await host.holding(chat: chat, environment) }
+        if let chat { host = try await host.holding(chat: chat, in: environment) }
         try await host.withSession(environment) { session in
             var conversation = try await Conversation.open(
                 chat,

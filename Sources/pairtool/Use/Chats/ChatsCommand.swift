@@ -52,7 +52,9 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.selector.withKnownSession(options.output, in: options.environment, known) { session, output in
+        try await host.selector.withKnownSession(options.output, in: options.environment, known: known) {
+            session,
+            output in
             let projects: [MergedProject]
             if let project = project ?? namedProject {
                 projects = [try await session.project(project)]
@@ -79,9 +81,9 @@ struct ChatsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.selector.pairedHosts(with: .projects, "chats", options.environment)
+        let hosts = try host.selector.pairedHosts(with: .projects, for: "chats", in: options.environment)
         let word = project ?? namedProject
-        let found = try await host.selector.askKnown(hosts, all, known, output) { session in
+        let found = try await host.selector.askKnown(hosts, all: all, known: known, on: output) { session in
             let projects: [MergedProject]
             if let word {
                 projects = [try await session.project(word)]
@@ -101,7 +103,7 @@ struct ChatsCommand: AsyncParsableCommand {
             throw found.failure(AppError(.nothingFound, "project.unknown", unknown, next: next))
         }
         let mode = TableColumn.mode(rows, rank: 2) { $0.row.mode }
-        output.list(rows, ("TITLE", \.title), place: ("PROJECT", \.projectName), more: mode)
+        output.list(rows, title: ("TITLE", \.title), place: ("PROJECT", \.projectName), more: mode)
     }
 }
 

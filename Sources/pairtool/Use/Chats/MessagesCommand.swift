@@ -44,7 +44,7 @@ struct MessagesCommand: AsyncParsableCommand {
     func run() async throws {
         var output = options.output
         output.isPlain = rendering.plain
-        try await host.selector.withKnownSession(output, in: output.environment(), known) { session, output in
+        try await host.selector.withKnownSession(output, in: output.environment(), known: known) { session, output in
             let chat = try await session.chat(chat).chat
             let count = try await Pager.with(output, isWanted: !pager.avoidsPager) { output, pager in
                 let writer = MessageWriter(output: output, mode: chat.mode)

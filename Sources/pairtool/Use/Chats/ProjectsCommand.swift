@@ -29,7 +29,9 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.selector.withKnownSession(options.output, in: options.environment, known) { session, output in
+        try await host.selector.withKnownSession(options.output, in: options.environment, known: known) {
+            session,
+            output in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
@@ -50,8 +52,8 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     private func listAll() async throws {
         let output = options.output
-        let hosts = try host.selector.pairedHosts(with: .projects, "projects", options.environment)
-        let found = try await host.selector.askKnown(hosts, all, known, output) { session in
+        let hosts = try host.selector.pairedHosts(with: .projects, for: "projects", in: options.environment)
+        let found = try await host.selector.askKnown(hosts, all: all, known: known, on: output) { session in
             let projects = try await session.projects.mergedProjects()
             if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
             return projects
@@ -61,7 +63,7 @@ struct ProjectsCommand: AsyncParsableCommand {
         guard !rows.isEmpty else {
             throw found.failure(AppError(.nothingFound, "project.none", "the paired hosts have no projects"))
         }
-        output.list(rows, ("NAME", \.name), place: ("PATH", \.localPath))
+        output.list(rows, title: ("NAME", \.name), place: ("PATH", \.localPath))
     }
 }
 

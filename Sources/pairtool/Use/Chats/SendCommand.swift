@@ -94,8 +94,8 @@ struct SendCommand: AsyncParsableCommand {
         let environment = output.environment()
         let prompt = try await promptText(output.context)
         let pictures = try await PromptPicture.read(images)
-        let host = new ? self.host.selector : try await self.host.selector.holding(chat: words[0], environment)
-        guard !queue else { return try await sendQueued(prompt, host, output) }
+        let host = new ? self.host.selector : try await self.host.selector.holding(chat: words[0], in: environment)
+        guard !queue else { return try await sendQueued(prompt, to: host, on: output) }
         var (isReached, isTold) = (false, false)
         do {
             try await host.withSession(environment) { session in
@@ -150,7 +150,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// Keeps the prompt on the disk, and sends it if the host can be reached.
-    private func sendQueued(_ prompt: String, _ host: HostSelector, _ output: Output) async throws {
+    private func sendQueued(_ prompt: String, to host: HostSelector, on output: Output) async throws {
         let environment = output.environment()
         var kept: QueuedPrompt?
         func keep(_ session: HostSession) async throws -> WaitingPrompt {
@@ -163,13 +163,13 @@ struct SendCommand: AsyncParsableCommand {
             try await host.withSession(environment) { session in
                 let waiting = try await keep(session)
                 let asksUser = output.format == .text
-                let earlier = try await OutboxSender(session, .waiting(asksUser: asksUser)).send {
+                let earlier = try await OutboxSender(session, mode: .waiting(asksUser: asksUser)).send {
                     $0.isSameChat(as: waiting)
                 }
                 if !earlier.stuck.isEmpty || earlier.isCancelled {
                     throw ExitRequest(earlier.failures.max() ?? .failed)
                 }
-                let outcome = try await OutboxSender(session, .showing(output.turnView)).send {
+                let outcome = try await OutboxSender(session, mode: .showing(output.turnView)).send {
                     $0.id.isSame(as: waiting.id)
                 }
                 if let worst = outcome.failures.max() { throw ExitRequest(worst) }

@@ -11,8 +11,6 @@ struct TurnWriter: TurnDisplay {
     let chatID: String
     /// The host to name in messages about its connection; nil shows its address.
     private let host: PairedHost?
-    /// The whole answer; empty until the turn ends.
-    private(set) var answer = ""
     private var endsLine = true
     private var wroteText = false
     /// The last message about a lost connection. Every retry repeats it, but it is shown once.
@@ -43,7 +41,6 @@ struct TurnWriter: TurnDisplay {
 
     mutating func write(_ event: TurnEvent) {
         var event = event
-        if case .finished(let summary) = event { answer = summary.answer }
         if case .recovering(let notice) = event, let host { event = .recovering(host.naming(notice)) }
         switch output.format {
         case .json: output.json(TurnLine(event: event, chatID: chatID))
@@ -67,7 +64,7 @@ struct TurnWriter: TurnDisplay {
         case .toolStart(let name, let id): screen.update { $0.begin(name, id: id) }
         case .toolComplete(let name, let id, let success, let details):
             screen.update { $0.end(name, id: id) }
-            screen.note(Self.end(of: name, success, details))
+            screen.note(Self.end(of: name, success: success, details: details))
         case .usage(let usage): screen.update { $0.count(usage) }
         case .mode(let mode): screen.update { $0.mode = mode }
         case .question(let notice):
@@ -132,7 +129,7 @@ struct TurnWriter: TurnDisplay {
         return "Neither allowed nor asked about: \(tool.title)\(kind). The agent decides what it asks about."
     }
 
-    private static func end(of tool: String, _ success: Bool, _ details: String?) -> String {
+    private static func end(of tool: String, success: Bool, details: String?) -> String {
         "⚙ \(tool) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? "")
     }
 
@@ -147,7 +144,7 @@ struct TurnWriter: TurnDisplay {
         case .status(let label): note(label)
         case .toolStart(let name, _): note("⚙ \(name) …")
         case .toolComplete(let name, _, let success, let details):
-            note(Self.end(of: name, success, details))
+            note(Self.end(of: name, success: success, details: details))
         case .tool(let tool): if let line = unasked(tool) { note(line) }
         case .done, .failed: if let files = event.changedFiles { note(TurnProgress.changed(files)) }
         case .question(let notice):

@@ -44,14 +44,14 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = LiveProgress()
         try await host.selector.withSessions(options.environment, saysWaiting: false) { session in
             let writer = LiveWriter(output: options.output, names: WatchedNames(session), host: session.host)
-            try await follow(session, writer, progress)
+            try await follow(session, on: writer, progress: progress)
         }
     }
 
     private func watchAll() async throws {
-        let hosts = try host.selector.pairedHosts(with: .events, "events", options.environment)
+        let hosts = try host.selector.pairedHosts(with: .events, for: "events", in: options.environment)
         let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
-        let worst = try await host.selector.follow(hosts, options.environment) { one, host, environment in
+        let worst = try await host.selector.follow(hosts, in: options.environment) { one, host, environment in
             guard let progress = progress[host.id] else { return }
             try await one.withSession(environment, saysWaiting: false) { session in
                 let writer = LiveWriter(
@@ -60,7 +60,7 @@ struct WatchCommand: AsyncParsableCommand {
                     host: session.host,
                     isOneOfSeveral: true
                 )
-                try await follow(session, writer, progress)
+                try await follow(session, on: writer, progress: progress)
             }
         }
         if let worst { throw ExitRequest(worst) }
@@ -71,7 +71,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// Prints the events of a host until it is lost. Sends what waits for it now, when it is back, when one of its chats
     /// can take another prompt, and from time to time.
-    private func follow(_ session: HostSession, _ writer: LiveWriter, _ progress: LiveProgress) async throws {
+    private func follow(_ session: HostSession, on writer: LiveWriter, progress: LiveProgress) async throws {
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         occasion.yield()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -124,14 +124,14 @@ struct LiveWriter: Sendable {
         case (.event(let event), .text) where event.type == .hello:
             output.say(TerminalText.line("Connected; what happens at \(host.name) is printed here. Ctrl-C ends it."))
         case (.event(let event), .text): output.data(output.fitted(TerminalText.line(prefix + (await text(event)))))
-        case (.interrupted(let reason), .json): report("interrupted", host.naming(reason))
-        case (.resumed(let text), .json): report("resumed", host.naming(text))
+        case (.interrupted(let reason), .json): report("interrupted", message: host.naming(reason))
+        case (.resumed(let text), .json): report("resumed", message: host.naming(text))
         case (.interrupted(let text), _), (.resumed(let text), _):
             output.say(TerminalText.line(isOneOfSeveral ? prefix + text : host.naming(text)))
         }
     }
 
-    private func report(_ type: String, _ message: String) {
+    private func report(_ type: String, message: String) {
         json(Gap(type: type, at: output.context.now(), message: message))
     }
 

@@ -190,7 +190,7 @@ struct HistoryCommand: AsyncParsableCommand {
             do {
                 (cleared, stayed) = try await clear(output)
             } catch let error as HistoryError where error.code == .damaged && host == nil {
-                try await confirm("the damaged history", output)
+                try await confirm("the damaged history", on: output)
                 let path = HistoryStore.path(state: output.context.paths.state)
                 if keptChats {
                     try HistoryStore.removeFiles(path)
@@ -216,7 +216,7 @@ struct HistoryCommand: AsyncParsableCommand {
         }
 
         /// Asks whether to remove something, before anything is removed.
-        private func confirm(_ what: String, _ output: Output) async throws {
+        private func confirm(_ what: String, on output: Output) async throws {
             let kept = keptChats ? ", with the chats that are only here" : ""
             let question = "Remove \(what) on this machine\(kept)?"
             try await confirmation.confirm(question, code: "history.unconfirmed", output: output)
@@ -226,7 +226,7 @@ struct HistoryCommand: AsyncParsableCommand {
         private func clear(_ output: Output, isConfirmed: Bool = false) async throws -> (HistoryHost?, Int) {
             try await output.environment().withHistoryStore { store in
                 guard let host else {
-                    if !isConfirmed { try await confirm("the history of all hosts", output) }
+                    if !isConfirmed { try await confirm("the history of all hosts", on: output) }
                     let stayed = try await store.clear(
                         hostIDs: try await store.hosts().map(\.id),
                         keptChats: keptChats
@@ -234,7 +234,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     return (nil, stayed)
                 }
                 let found = try await store.host(host)
-                try await confirm("the history of \(TerminalText.line(found.name))", output)
+                try await confirm("the history of \(TerminalText.line(found.name))", on: output)
                 return (found, try await store.clear(hostIDs: [found.id], keptChats: keptChats))
             }
         }

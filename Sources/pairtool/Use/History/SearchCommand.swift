@@ -115,12 +115,12 @@ struct SearchCommand: AsyncParsableCommand {
         switch output.format {
         case .json: output.jsonLines(hits.map(Row.init))
         case .quiet: hits.forEach { output.data(TerminalText.line($0.messageID ?? $0.chatID)) }
-        case .text: hits.forEach { output.data(Self.text($0, now: now, output)) }
+        case .text: hits.forEach { output.data(Self.text($0, now: now, on: output)) }
         }
         if hits.count == limit { output.say("There may be more: --limit \(limit * 2)") }
     }
 
-    private static func text(_ hit: SearchHit, now: Date, _ output: Output) -> String {
+    private static func text(_ hit: SearchHit, now: Date, on output: Output) -> String {
         let colour = output.context.colour
         let who =
             switch hit.kind {

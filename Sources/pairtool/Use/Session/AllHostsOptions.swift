@@ -59,7 +59,7 @@ extension Output {
     /// Shows rows of several hosts.
     func list<Row: DatedRow>(
         _ rows: [HostRow<Row>],
-        _ title: (heading: String, value: (Row) -> String),
+        title: (heading: String, value: (Row) -> String),
         place: (heading: String, value: (Row) -> String),
         more: [TableColumn<HostRow<Row>>] = []
     ) {

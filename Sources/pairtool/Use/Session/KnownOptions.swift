@@ -23,7 +23,7 @@ extension HostSelector {
     func withKnownSession(
         _ output: Output,
         in environment: AppEnvironment,
-        _ known: KnownOptions,
+        known: KnownOptions,
         _ body: (HostSession, Output) async throws -> Void
     ) async throws {
         guard !known.offline else {
@@ -55,24 +55,24 @@ extension HostSelector {
     /// Asks hosts at the same time; what is known of those that do not answer comes from the history.
     func askKnown<Value: Sendable>(
         _ hosts: [PairedHost],
-        _ all: AllHostsOptions,
-        _ known: KnownOptions,
-        _ output: Output,
+        all: AllHostsOptions,
+        known: KnownOptions,
+        on output: Output,
         _ body: @escaping @Sendable (HostSession) async throws -> Value
     ) async throws -> HostAnswers<Value> {
         let environment = output.environment()
         var answers = HostAnswers<Value>()
         for (host, result) in try await ask(
             hosts,
-            environment,
+            in: environment,
             limit: all.limit ?? environment.hostLimit,
-            { one, environment in try await one.known(output, in: environment, known, body) }
+            { one, environment in try await one.known(output, in: environment, known: known, body) }
         ) {
             var result = result
             if case .failure(let error) = result, error.kind == .timedOut, !known.offline {
                 var stored = known
                 stored.offline = true
-                if let answer = try? await naming(host).known(output, in: environment.muted(), stored, body) {
+                if let answer = try? await naming(host).known(output, in: environment.muted(), known: stored, body) {
                     result = .success(answer)
                 }
             }
@@ -88,11 +88,11 @@ extension HostSelector {
     private func known<Value: Sendable>(
         _ output: Output,
         in environment: AppEnvironment,
-        _ known: KnownOptions,
+        known: KnownOptions,
         _ body: @Sendable (HostSession) async throws -> Value
     ) async throws -> HostAnswers<Value>.Answer {
         var answer: HostAnswers<Value>.Answer?
-        try await withKnownSession(output, in: environment, known) { session, _ in
+        try await withKnownSession(output, in: environment, known: known) { session, _ in
             let value = try await body(session)
             answer = .init(
                 host: session.host,

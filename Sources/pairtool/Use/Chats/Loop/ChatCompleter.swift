@@ -107,13 +107,13 @@ final class ChatCompleter: Sendable {
     /// The files whose paths begin so; directories end with a slash.
     private func files(_ path: String) async -> [String] {
         let context = context
-        return (try? await BlockingCall.run { Self.files(path, context) }) ?? []
+        return (try? await BlockingCall.run { Self.files(path, in: context) }) ?? []
     }
 
-    private static func files(_ path: String, _ context: CommandContext) -> [String] {
+    private static func files(_ path: String, in context: CommandContext) -> [String] {
         let (directory, beginning) =
             path.cut(atLast: "/").map { (String($0.before) + "/", String($0.after)) } ?? ("", path)
-        let place = HomePath.expanded(directory.isEmpty ? "." : directory, context)
+        let place = HomePath.expanded(directory.isEmpty ? "." : directory, in: context)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
         return names.filter { name in
             name.begins(with: beginning) && (!name.begins(with: ".") || beginning.begins(with: "."))

@@ -242,7 +242,7 @@ extension ChatLoop {
     private mutating func save(_ name: String?) async throws {
         guard let name else { return output.say("Usage: /save FILE") }
         guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
-        let path = HomePath.expanded(name, output.context)
+        let path = HomePath.expanded(name, in: output.context)
         if FileStatus(path) != nil, !(try await confirms("\(TerminalText.line(path)) exists. Replace it?")) { return }
         let conversation = conversation
         let saved = try await run("Stopped; nothing was saved.") {

@@ -157,7 +157,7 @@ struct ChatLoop {
                 output.say(stopped())
                 return .stopped
             }
-            await LocalHistory.forget(session.host, ifRevokedBy: error, session.environment)
+            await LocalHistory.forget(session.host, ifRevokedBy: error, in: session.environment)
             output.report(AppError(describing: error))
             return .failed(error)
         }
@@ -223,7 +223,7 @@ extension ChatLoop {
         let begin = output.context.now()
         allowedOnce = []
         let turn = CancellableTurn(session, chatID: conversation.chatID)
-        let outcome = try await waitForAnswer(prompt, turn)
+        let outcome = try await waitForAnswer(prompt, as: turn)
         conversation.allowedTools = allowed
         switch outcome {
         case .value(let sent?):
@@ -296,7 +296,7 @@ extension ChatLoop {
     /// Sends a prompt and shows the answer.
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled it.
-    private func waitForAnswer(_ prompt: String, _ turn: CancellableTurn) async throws -> Outcome<Conversation?> {
+    private func waitForAnswer(_ prompt: String, as turn: CancellableTurn) async throws -> Outcome<Conversation?> {
         let conversation = conversation
         return try await run(
             turn.hasRun ? stoppedWaiting : "Stopped; this prompt was not sent.",

@@ -35,7 +35,7 @@ struct PromptAttachments: Sendable {
                 continue
             case .success(let text): content = text
             }
-            context.stderr.write(preview(of: mention, content))
+            context.stderr.write(preview(of: mention, content: content))
             guard try await interaction.confirm("Send this file to the host?") else { return nil }
             whole += "\n\nThe file \(mention.path):\n" + Self.fenced(content)
         }
@@ -71,12 +71,12 @@ struct PromptAttachments: Sendable {
         let marks = ",.;:!?)'\""
         let whole = String(word)
         var path = whole
-        while FileStatus(HomePath.expanded(path, context)) == nil, let last = path.unicodeScalars.last,
+        while FileStatus(HomePath.expanded(path, in: context)) == nil, let last = path.unicodeScalars.last,
             marks.unicodeScalars.contains(last)
         {
             path.unicodeScalars.removeLast()
         }
-        if FileStatus(HomePath.expanded(path, context)) != nil { return path.isEmpty ? nil : path }
+        if FileStatus(HomePath.expanded(path, in: context)) != nil { return path.isEmpty ? nil : path }
         return whole.has("/") ? path : nil
     }
 
@@ -85,7 +85,7 @@ struct PromptAttachments: Sendable {
     }
 
     private func read(_ mention: Mention) -> Result<String, Refusal> {
-        let path = HomePath.expanded(mention.path, context)
+        let path = HomePath.expanded(mention.path, in: context)
         let name = TerminalText.line(mention.path)
         guard let status = FileStatus(path) else { return .failure(Refusal(text: "There is no file \(name).")) }
         switch status.kind {
@@ -107,7 +107,7 @@ struct PromptAttachments: Sendable {
     }
 
     /// The name, the size and the first lines.
-    private func preview(of mention: Mention, _ content: String) -> String {
+    private func preview(of mention: Mention, content: String) -> String {
         let columns = context.windowSize()?.columns ?? 80
         let lines = content.parts("\n", omittingEmpty: false)
         let count = content.ends(with: "\n") ? lines.count - 1 : lines.count
@@ -134,7 +134,7 @@ struct PromptAttachments: Sendable {
 /// Paths that users type.
 enum HomePath {
     /// The path with the home directory in place of `~`.
-    static func expanded(_ path: String, _ context: CommandContext) -> String {
+    static func expanded(_ path: String, in context: CommandContext) -> String {
         guard path.isSame(as: "~") || path.begins(with: "~/"), let home = context.environment["HOME"] else {
             return path
         }

@@ -48,7 +48,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let prompts = try QueuedPrompt.all(host.selector, options.environment)
+        let prompts = try QueuedPrompt.all(host.selector, in: options.environment)
         guard !prompts.isEmpty else { throw OutboxCommand.nothing }
         let now = output.context.now()
         output.list(
@@ -84,7 +84,7 @@ struct OutboxShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let row = WaitingRow(try QueuedPrompt.find(id, host.selector, options.environment))
+        let row = WaitingRow(try QueuedPrompt.find(id, of: host.selector, in: options.environment))
         let now = output.context.now()
         output.result(row, id: row.id) {
             var lines = [
@@ -127,15 +127,15 @@ struct OutboxSendCommand: AsyncParsableCommand {
         output.isPlain = rendering.plain
         let environment = output.environment()
         var chosen: QueuedPrompt?
-        if let word = again ?? id { chosen = try QueuedPrompt.find(word, host.selector, environment) }
+        if let word = again ?? id { chosen = try QueuedPrompt.find(word, of: host.selector, in: environment) }
         if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
         if chosen == nil { try await askAboutUncertain(environment) }
-        let waiting = try QueuedPrompt.all(host.selector, environment).filter { queued in
+        let waiting = try QueuedPrompt.all(host.selector, in: environment).filter { queued in
             queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
         }
         guard !waiting.isEmpty else {
             var nothing = OutboxCommand.nothing
-            if try !QueuedPrompt.all(host.selector, environment).isEmpty {
+            if try !QueuedPrompt.all(host.selector, in: environment).isEmpty {
                 nothing.next = "those that may have been sent, or were refused: pairtool outbox send --again ID"
             }
             throw nothing
@@ -162,13 +162,13 @@ struct OutboxSendCommand: AsyncParsableCommand {
         shownOn output: Output
     ) async throws -> OutboxSender.Outcome {
         try await host.selector.naming(target).withSession(output.environment(), saysWaiting: false) { session in
-            try await OutboxSender(session, .showing(output.turnView)).send { id?.isSame(as: $0.id) ?? true }
+            try await OutboxSender(session, mode: .showing(output.turnView)).send { id?.isSame(as: $0.id) ?? true }
         }
     }
 
     private func askAboutUncertain(_ environment: AppEnvironment) async throws {
         guard environment.interaction.canAsk else { return }
-        for queued in try QueuedPrompt.all(host.selector, environment) where queued.prompt.state == .uncertain {
+        for queued in try QueuedPrompt.all(host.selector, in: environment) where queued.prompt.state == .uncertain {
             let name = TerminalText.line(queued.host.name)
             let question = "\(name) may have got this already: \(queued.prompt.excerpt)\nSend it again?"
             if try await environment.interaction.confirm(question) {
@@ -195,7 +195,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let found = try QueuedPrompt.find(id, host.selector, options.environment)
+        let found = try QueuedPrompt.find(id, of: host.selector, in: options.environment)
         let id = found.prompt.id
         try found.store.update { $0.finish(id) }
         options.output.result(WaitingRow(found), id: id) { "\(TerminalText.line(id)) removed." }

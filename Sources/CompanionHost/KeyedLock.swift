@@ -22,7 +22,7 @@ final class KeyedLock: Sendable {
         _ key: String,
         _ body: () async throws -> Value
     ) async rethrows -> Value {
-        _ = await withCheckedContinuation { wait(for: key, $0) }
+        _ = await withCheckedContinuation { wait(for: key, continuation: $0) }
         defer { release(key) }
         return try await body()
     }
@@ -39,7 +39,7 @@ final class KeyedLock: Sendable {
             return state.next
         }
         let isTaken = await withTaskCancellationHandler {
-            await withCheckedContinuation { wait(for: key, $0, number: number) }
+            await withCheckedContinuation { wait(for: key, continuation: $0, number: number) }
         } onCancel: {
             let waiter = state.withLockedValue { state -> Waiter? in
                 guard let place = state.waiting[key]?.firstIndex(where: { $0.number == number }) else { return nil }
@@ -52,7 +52,7 @@ final class KeyedLock: Sendable {
         return try await body()
     }
 
-    private func wait(for key: String, _ continuation: CheckedContinuation<Bool, Never>, number: Int? = nil) {
+    private func wait(for key: String, continuation: CheckedContinuation<Bool, Never>, number: Int? = nil) {
         let outcome = state.withLockedValue { state -> Bool? in
             // Under the lock, so that a later cancellation finds it.
             if number != nil, Task.isCancelled { return false }

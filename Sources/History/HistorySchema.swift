@@ -116,13 +116,13 @@ enum HistorySchema {
         );
         CREATE INDEX toolOfMessage ON tool (message);
         CREATE TABLE note (name TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID;
-        \(index("message", ["text"]))
-        \(index("tool", ["name", "detail"]))
-        \(index("chat", ["title"]))
+        \(index("message", columns: ["text"]))
+        \(index("tool", columns: ["name", "detail"]))
+        \(index("chat", columns: ["title"]))
         """
 
     /// A full-text index over columns of a table, which keeps no copy of the texts, and triggers that keep it in step.
-    private static func index(_ table: String, _ columns: [String]) -> String {
+    private static func index(_ table: String, columns: [String]) -> String {
         let list = columns.joined(separator: ", ")
         func values(_ row: String) -> String { columns.map { "\(row).\($0)" }.joined(separator: ", ") }
         let add = "INSERT INTO \(table)Text (rowid, \(list)) VALUES (new.key, \(values("new")));"

@@ -90,7 +90,7 @@ extension HistoryStore {
             let key = try Self.key(of: host, in: database)
             var pulled: Set<Int64> = []
             for chat in chats.unique(by: \.id) {
-                let writer = try KeptChatWriter(chat, host: key, now: now.milliseconds, database)
+                let writer = try KeptChatWriter(chat, host: key, now: now.milliseconds, in: database)
                 try writer.write(isPulled: true)
                 pulled.insert(writer.key)
             }
@@ -121,7 +121,7 @@ extension HistoryStore {
                     )
                 }
             }
-            try Self.setNote("pulled " + host.id, mark, in: database)
+            try Self.setNote("pulled " + host.id, to: mark, in: database)
         }
     }
 
@@ -138,7 +138,7 @@ extension HistoryStore {
     ) async throws(HistoryError) {
         try await writeDurably { database in
             let key = try Self.key(of: host, in: database)
-            let writer = try KeptChatWriter(chat, host: key, now: now.milliseconds, database)
+            let writer = try KeptChatWriter(chat, host: key, now: now.milliseconds, in: database)
             try writer.write(isPulled: false)
             try database.execute(
                 sql: """
@@ -188,7 +188,7 @@ private struct KeptChatWriter {
     }
 
     /// Makes sure of the chat.
-    init(_ chat: KeptChat, host: Int64, now: Int64, _ database: Database) throws {
+    init(_ chat: KeptChat, host: Int64, now: Int64, in database: Database) throws {
         (self.database, self.chat, self.now) = (database, chat, now)
         // What the host no longer has does not come back with the chat.
         try database.execute(

@@ -22,7 +22,7 @@ extension HistoryStore {
                 updatedAt: \.lastUpdatedAt,
                 restricted: nil,
                 at: now,
-                database
+                in: database
             )
             try database.execute(
                 sql: "UPDATE host SET listedAt = ? WHERE key = ?",
@@ -58,7 +58,7 @@ extension HistoryStore {
                 restricted: projectID,
                 isWhole: isWhole,
                 at: now,
-                database
+                in: database
             )
             try database.execute(
                 sql: "UPDATE project SET listedAt = ? WHERE host = ? AND id = ?",
@@ -152,7 +152,7 @@ extension HistoryStore {
         restricted: String?,
         isWhole: Bool = true,
         at now: Date,
-        _ database: Database
+        in database: Database
     ) throws {
         let columns = values.map(\.key)
         var condition = "host = ?1"

@@ -10,16 +10,16 @@ extension HistoryStore {
     /// Finds messages, tools and chats, the best first, newer ones first among equals.
     ///
     /// Words are looked for as they are; if there is nothing, as beginnings of words; then anywhere in the texts.
-    package func search(_ query: SearchQuery, _ scope: SearchScope) async throws(HistoryError) -> [SearchHit] {
+    package func search(_ query: SearchQuery, within scope: SearchScope) async throws(HistoryError) -> [SearchHit] {
         guard scope.limit > 0 else { return [] }
         return try await read { database in
             if !query.isEmpty {
                 for query in [query, query.asPrefixes] {
-                    let hits = try Self.indexed(query, scope, database)
+                    let hits = try Self.indexed(query, within: scope, in: database)
                     if !hits.isEmpty { return hits }
                 }
             }
-            return try Self.scanned(query.text, scope, database)
+            return try Self.scanned(query.text, within: scope, in: database)
         }
     }
 
@@ -35,22 +35,22 @@ extension HistoryStore {
 
     private static func indexed(
         _ query: SearchQuery,
-        _ scope: SearchScope,
-        _ database: Database
+        within scope: SearchScope,
+        in database: Database
     ) throws -> [SearchHit] {
         var found: [Found] = []
         for kind in [SearchHit.Kind.chat, .message, .tool] where scope.role == nil || kind == .message {
-            found += try ranked(kind, query.expression, scope, database)
+            found += try ranked(kind, expression: query.expression, within: scope, in: database)
         }
         found.sort { ($0.score, -$0.time, $0.key) < ($1.score, -$1.time, $1.key) }
-        return try found.prefix(scope.limit).compactMap { try hit($0, query.expression, database) }
+        return try found.prefix(scope.limit).compactMap { try hit($0, expression: query.expression, in: database) }
     }
 
     private static func ranked(
         _ kind: SearchHit.Kind,
-        _ expression: String,
-        _ scope: SearchScope,
-        _ database: Database
+        expression: String,
+        within scope: SearchScope,
+        in database: Database
     ) throws -> [Found] {
         let index = "\(kind)Text"
         let oldest =
@@ -60,7 +60,7 @@ extension HistoryStore {
                 sql: "SELECT rowid FROM \(index) WHERE \(index) MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
                 arguments: [expression, mostRanked - 1]
             ) : nil
-        let (filter, values) = restriction(scope, kind)
+        let (filter, values) = restriction(scope, of: kind)
         var arguments: StatementArguments = [expression]
         if let oldest { arguments += [oldest] }
         // The index sorts by itself, so that messages are read only as far as they are shown: the best, and all that
@@ -69,7 +69,7 @@ extension HistoryStore {
             database,
             sql: """
                 SELECT \(index).rowid AS key, \(index).rank AS score, \(time(kind)) AS time
-                FROM \(index) \(joins(kind, "\(index).rowid"))
+                FROM \(index) \(joins(kind, key: "\(index).rowid"))
                 WHERE \(index) MATCH ? \(oldest == nil ? "" : "AND \(index).rowid >= ?") \(filter)
                 ORDER BY \(index).rank
                 """,
@@ -84,7 +84,7 @@ extension HistoryStore {
         return best
     }
 
-    private static func hit(_ found: Found, _ expression: String, _ database: Database) throws -> SearchHit? {
+    private static func hit(_ found: Found, expression: String, in database: Database) throws -> SearchHit? {
         let index = "\(found.kind)Text"
         let excerpt = try String.fetchOne(
             database.cachedStatement(
@@ -93,27 +93,28 @@ extension HistoryStore {
             ),
             arguments: [expression, found.key]
         )
-        return try hit(found.kind, found.key, excerpt: .init(marked: excerpt ?? ""), database)
+        return try hit(found.kind, key: found.key, excerpt: .init(marked: excerpt ?? ""), in: database)
     }
 
     // MARK: Without the index
 
     /// The messages with a text anywhere in them, newest first: inside of words, and between signs.
-    private static func scanned(_ text: String, _ scope: SearchScope, _ database: Database) throws -> [SearchHit] {
+    private static func scanned(_ text: String, within scope: SearchScope, in database: Database) throws -> [SearchHit]
+    {
         let wanted = text.unicodeScalars.filter { $0 != "\"" }
         guard !wanted.isEmpty else { return [] }
-        let (filter, values) = restriction(scope, .message)
+        let (filter, values) = restriction(scope, of: .message)
         let pattern = wanted.map { "\\%_".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined()
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT message.key, message.text FROM message \(joins(.message, "message.key", isJoined: true))
+                SELECT message.key, message.text FROM message \(joins(.message, key: "message.key", isJoined: true))
                 WHERE message.text LIKE ? ESCAPE '\\' \(filter) ORDER BY \(time(.message)) DESC LIMIT ?
                 """,
             arguments: ["%\(pattern)%"] + values + [scope.limit]
         )
         return try rows.compactMap { row in
-            try hit(.message, row[0], excerpt: excerpt(of: row[1], around: String(wanted)), database)
+            try hit(.message, key: row[0], excerpt: excerpt(of: row[1], around: String(wanted)), in: database)
         }
     }
 
@@ -146,7 +147,7 @@ extension HistoryStore {
     // MARK: SQL
 
     /// Joins up to the host. Hosts' projects are joined only for what is shown.
-    private static func joins(_ kind: SearchHit.Kind, _ key: String, isJoined: Bool = false) -> String {
+    private static func joins(_ kind: SearchHit.Kind, key: String, isJoined: Bool = false) -> String {
         let host = "JOIN host ON host.key = chat.host"
         let chat = "JOIN chat ON chat.key = message.chat \(host)"
         return switch kind {
@@ -166,7 +167,7 @@ extension HistoryStore {
 
     private static func restriction(
         _ scope: SearchScope,
-        _ kind: SearchHit.Kind
+        of kind: SearchHit.Kind
     ) -> (sql: String, values: StatementArguments) {
         var sql = "AND \(isListed)"
         var values: StatementArguments = []
@@ -197,9 +198,9 @@ extension HistoryStore {
 
     private static func hit(
         _ kind: SearchHit.Kind,
-        _ key: Int64,
+        key: Int64,
         excerpt: [SearchHit.Piece],
-        _ database: Database
+        in database: Database
     ) throws -> SearchHit? {
         let message =
             kind == .chat
@@ -209,7 +210,7 @@ extension HistoryStore {
                 sql: """
                     SELECT host.id, host.name, host.family, chat.id AS chatID, chat.title, chat.project,
                         project.name AS projectName, \(time(kind)) AS time, \(message)
-                    FROM (SELECT ? AS wanted) \(joins(kind, "wanted"))
+                    FROM (SELECT ? AS wanted) \(joins(kind, key: "wanted"))
                     LEFT JOIN project ON project.host = chat.host AND project.id = chat.project
                     """
             ),

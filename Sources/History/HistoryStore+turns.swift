@@ -16,7 +16,7 @@ extension HistoryStore {
     ) async throws(HistoryError) -> MessageKey? {
         try await write { database in
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
-            return try Self.append("user", text, chat: chat, at: now, interrupted: false, database)
+            return try Self.append("user", text: text, chat: chat, at: now, interrupted: false, in: database)
         }
     }
 
@@ -25,7 +25,7 @@ extension HistoryStore {
     /// - Returns: The message for ``keepTool(_:of:)``; nil if the chat's id cannot be stored.
     package func keep(
         _ role: CompanionMessage.Role,
-        _ text: String,
+        text: String,
         chatID: String,
         of host: HistoryHost,
         at time: Date
@@ -34,12 +34,12 @@ extension HistoryStore {
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
             return try Self.append(
                 role.rawValue,
-                text,
+                text: text,
                 chat: chat,
                 at: time,
                 interrupted: false,
                 isOwn: false,
-                database
+                in: database
             )
         }
     }
@@ -61,18 +61,18 @@ extension HistoryStore {
                 arguments: [prompt.key, prompt.id]
             )
             guard let chat else { return }
-            _ = try Self.append("assistant", text, chat: chat, at: now, interrupted: interrupted, database)
+            _ = try Self.append("assistant", text: text, chat: chat, at: now, interrupted: interrupted, in: database)
         }
     }
 
     private static func append(
         _ role: String,
-        _ text: String,
+        text: String,
         chat: Int64,
         at now: Date,
         interrupted: Bool,
         isOwn: Bool = true,
-        _ database: Database
+        in database: Database
     ) throws -> MessageKey {
         let id = "own-" + UUID().uuidString.lowercased()
         let last = try Int.fetchOne(

@@ -67,7 +67,7 @@ extension HistoryStore {
     ///   still connected to it; a later pairing of the same host is not affected.
     package func forget(hostID: String, pairedAt: Date? = nil) async throws(HistoryError) {
         let isKnown = try await write { database in
-            if let pairedAt { try Self.setNote("forgotten " + hostID, pairedAt.milliseconds, in: database) }
+            if let pairedAt { try Self.setNote("forgotten " + hostID, to: pairedAt.milliseconds, in: database) }
             try database.execute(
                 sql: "DELETE FROM note WHERE name IN (?, ?)",
                 arguments: ["taken " + hostID, "pulled " + hostID]
@@ -218,7 +218,7 @@ extension HistoryStore {
             removed += try await remove(Self.isLimited, limit: part)
             try await shrink()
         }
-        try await write { database in try Self.setNote("prunedAt", now.milliseconds, in: database) }
+        try await write { database in try Self.setNote("prunedAt", to: now.milliseconds, in: database) }
         return removed
     }
 

@@ -27,7 +27,7 @@ package final class HistoryStore: Sendable {
             queue = try Self.queue(path)
             try queue.writeWithoutTransaction { try HistorySchema.prepare($0) }
         } catch {
-            throw Self.failure(error, path: path, "cannot be opened")
+            throw Self.failure(error, path: path, what: "cannot be opened")
         }
     }
 
@@ -36,7 +36,7 @@ package final class HistoryStore: Sendable {
         do {
             return try await BlockingCall.run { try HistoryStore(path: path) }
         } catch {
-            throw failure(error, path: path, "cannot be opened")
+            throw failure(error, path: path, what: "cannot be opened")
         }
     }
 
@@ -72,13 +72,13 @@ package final class HistoryStore: Sendable {
         let directory = PrivateFile.directory(of: path)
         do {
             try PrivateFile.makeDirectory(directory)
-            try requireOwn(directory, .directory, mode: 0o700)
+            try requireOwn(directory, kind: .directory, mode: 0o700)
             if FileStatus(path, followingLinks: false) == nil {
                 // Made here, so that it is never readable by others; SQLite gives its side files the same mode.
                 try PrivateFile.write(UnsafeRawBufferPointer(start: nil, count: 0), to: path, replacing: false)
             }
             for file in [path, path + "-wal", path + "-shm"] where FileStatus(file, followingLinks: false) != nil {
-                try requireOwn(file, .file, mode: 0o600)
+                try requireOwn(file, kind: .file, mode: 0o600)
             }
         } catch let error as HistoryError {
             throw error
@@ -87,7 +87,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    private static func requireOwn(_ path: String, _ kind: FileStatus.Kind, mode: UInt32) throws {
+    private static func requireOwn(_ path: String, kind: FileStatus.Kind, mode: UInt32) throws {
         guard let status = FileStatus(path, followingLinks: kind == .directory) else {
             throw HistoryError(.unavailable, "the history cannot be opened: \(path) is not there")
         }
@@ -107,7 +107,7 @@ package final class HistoryStore: Sendable {
         if status.permissions & 0o077 != 0 { chmod(path, mode) }
     }
 
-    static func failure(_ error: any Error, path: String, _ what: String) -> HistoryError {
+    static func failure(_ error: any Error, path: String, what: String) -> HistoryError {
         if let error = error as? HistoryError { return error }
         let database = error as? DatabaseError
         switch database?.resultCode {
@@ -149,7 +149,7 @@ extension HistoryStore {
                 }
             }
         } catch {
-            throw Self.failure(error, path: path, "cannot be read")
+            throw Self.failure(error, path: path, what: "cannot be read")
         }
     }
 
@@ -178,7 +178,7 @@ extension HistoryStore {
                 }
             }
         } catch {
-            throw Self.failure(error, path: path, "cannot be written")
+            throw Self.failure(error, path: path, what: "cannot be written")
         }
     }
 }
@@ -191,7 +191,7 @@ extension HistoryStore {
         try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: [name])
     }
 
-    static func setNote(_ name: String, _ value: Int64, in database: Database) throws {
+    static func setNote(_ name: String, to value: Int64, in database: Database) throws {
         try database.execute(
             sql: "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
             arguments: [name, value]

@@ -96,12 +96,12 @@ extension PageWriter {
     private func hasNewer(than prompt: Own) throws -> Bool {
         try exists(
             "ifnull(createdAt, seenAt) > ? AND seenAt >= ?",
-            [prompt.time, prompt.time - Self.overlap]
+            arguments: [prompt.time, prompt.time - Self.overlap]
         )
     }
 
     private func hasMessage(behind number: Int) throws -> Bool {
-        try exists("number > ?", [number])
+        try exists("number > ?", arguments: [number])
     }
 
     /// Whether the host has said something in the place of an answer whose prompt it has: its last message is no prompt,
@@ -119,7 +119,7 @@ extension PageWriter {
         return last[0] != CompanionMessage.Role.user.rawValue || last[1] as Int64 > answer.time
     }
 
-    private func exists(_ condition: String, _ arguments: StatementArguments) throws -> Bool {
+    private func exists(_ condition: String, arguments: StatementArguments) throws -> Bool {
         try Bool.fetchOne(
             database,
             sql: "SELECT EXISTS (SELECT 1 FROM message WHERE chat = ? AND isOwn = 0 AND \(condition))",

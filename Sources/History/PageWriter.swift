@@ -36,9 +36,9 @@ struct PageWriter {
         }
         let anchors = Self.anchors(known, after: before)
         let own = "key NOT IN (\(known.compactMap { $0?.key }.map(String.init).joined(separator: ",")))"
-        try removeMissing(anchors, own, after: before, isStart: first == 0, isEnd: isEnd)
-        try moveOthers(anchors, own, after: before, places: first..<first + messages.count)
-        try insert(messages, known, first: first)
+        try removeMissing(anchors, own: own, after: before, isStart: first == 0, isEnd: isEnd)
+        try moveOthers(anchors, own: own, after: before, places: first..<first + messages.count)
+        try insert(messages, known: known, first: first)
     }
 
     /// A stored message of the page that is not moved within the chat.
@@ -110,7 +110,7 @@ struct PageWriter {
     /// - Parameter own: A condition that excludes the messages of the page.
     private func removeMissing(
         _ anchors: [Anchor],
-        _ own: String,
+        own: String,
         after: Int?,
         isStart: Bool,
         isEnd: Bool
@@ -131,7 +131,7 @@ struct PageWriter {
     }
 
     /// Makes room for the page: all others move as their neighbour of the page does, and further if the room is needed.
-    private func moveOthers(_ anchors: [Anchor], _ own: String, after: Int?, places: Range<Int>) throws {
+    private func moveOthers(_ anchors: [Anchor], own: String, after: Int?, places: Range<Int>) throws {
         // Without a message in common, what is behind the place of the page stays behind it.
         let low = anchors.first?.number ?? after.map { $0 + 1 } ?? places.lowerBound
         let high = anchors.last?.number ?? low - 1
@@ -162,7 +162,7 @@ struct PageWriter {
         )
     }
 
-    private func insert(_ messages: [CompanionMessage], _ known: [Stored?], first: Int) throws {
+    private func insert(_ messages: [CompanionMessage], known: [Stored?], first: Int) throws {
         let insert = try database.cachedStatement(
             sql: """
                 INSERT INTO message (chat, number, id, role, text, createdAt, seenAt, interrupted)

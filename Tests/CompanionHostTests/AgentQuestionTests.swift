@@ -87,7 +87,8 @@ struct AgentQuestionTests {
                     group.addTask {
                         do {
                             let decider = QuestionDecider(Self.laptop)
-                            return try await tested.questions.decide(id, .option(option), by: decider).state.rawValue
+                            return try await tested.questions.decide(id, with: .option(option), by: decider).state
+                                .rawValue
                         } catch {
                             return (error as? HostError)?.text ?? "\(error)"
                         }
@@ -129,7 +130,7 @@ struct AgentQuestionTests {
             let last = try await tested.questions.question(id: id)?.state
             #expect(last == .expired)
             await #expect(throws: HostError.self) {
-                try await tested.questions.decide(id, .allow(always: false), by: .owner)
+                try await tested.questions.decide(id, with: .allow(always: false), by: .owner)
             }
         }
     }
@@ -139,13 +140,13 @@ struct AgentQuestionTests {
         try await withQuestion { tested, id, decision in
             for answer in [ApprovalAnswer.reject(always: true, reason: nil), .option("z")] {
                 let error = await #expect(throws: HostError.self) {
-                    try await tested.questions.decide(id, answer, by: .owner)
+                    try await tested.questions.decide(id, with: answer, by: .owner)
                 }
                 #expect(error?.code == .requestInvalid)
                 let offered = "Yes (allow once); Always (allow always); No (reject once)"
                 #expect(error?.text == "The agent does not offer this answer. It offers: \(offered)")
             }
-            _ = try await tested.questions.decide(id, .allow(always: true), by: .owner)
+            _ = try await tested.questions.decide(id, with: .allow(always: true), by: .owner)
             #expect(await decision.value == .option("Y"))
         }
     }
@@ -165,7 +166,7 @@ struct AgentQuestionTests {
     func rejection(options: [ApprovalOption], isOwner: Bool, expected: ApprovalAnswer) async throws {
         try await withQuestion(options: options) { tested, id, decision in
             let decider = isOwner ? QuestionDecider.owner : QuestionDecider(Self.laptop)
-            let decided = try await tested.questions.decide(id, .reject(always: false, reason: nil), by: decider)
+            let decided = try await tested.questions.decide(id, with: .reject(always: false, reason: nil), by: decider)
             #expect(decided.state == .rejected && decided.decidedBy == decider.name)
             #expect(await decision.value == expected)
         }
@@ -193,7 +194,7 @@ struct AgentQuestionTests {
         ]
         try await withQuestion(options: options) { tested, id, decision in
             do {
-                let decided = try await tested.questions.decide(id, .named(word), by: .owner)
+                let decided = try await tested.questions.decide(id, with: .named(word), by: .owner)
                 #expect(decided.state == .approved && decided.option == outcome)
                 #expect(await decision.value == .option(outcome))
             } catch let error as HostError {
@@ -206,10 +207,10 @@ struct AgentQuestionTests {
     func impostor() async throws {
         try await withQuestion { tested, id, decision in
             let device = CompanionDevice(id: "d", name: "The owner", pairedAt: nil, lastSeenAt: nil)
-            let decided = try await tested.questions.decide(id, .option("y"), by: QuestionDecider(device))
+            let decided = try await tested.questions.decide(id, with: .option("y"), by: QuestionDecider(device))
             #expect(decided.decidedBy == "Device “The owner”")
             let error = await #expect(throws: HostError.self) {
-                try await tested.questions.decide(id, .option("n"), by: .owner)
+                try await tested.questions.decide(id, with: .option("n"), by: .owner)
             }
             #expect(error?.text == "Device “The owner” was first: the question was approved")
             _ = await decision.value
@@ -221,7 +222,7 @@ struct AgentQuestionTests {
         try await withQuestion { tested, id, decision in
             // Stored, and not handed to the agent yet.
             _ = try await tested.database.writeChecked(durably: true) { database in
-                try tested.questions.decide(id, .allow(always: false), by: .owner, in: database)
+                try tested.questions.decide(id, with: .allow(always: false), by: .owner, in: database)
             }
             decision.cancel()
             #expect(await decision.value == .cancelled)
@@ -235,7 +236,7 @@ struct AgentQuestionTests {
     @Test("When the agent went on after an answer is known")
     func continuation() async throws {
         try await withQuestion { tested, id, decision in
-            let decided = try await tested.questions.decide(id, .option("y"), by: .owner)
+            let decided = try await tested.questions.decide(id, with: .option("y"), by: .owner)
             _ = await decision.value
             let before = try await tested.questions.question(id: id)
             #expect(before?.state == .approved && before?.continuedAt == nil)
@@ -258,7 +259,7 @@ struct AgentQuestionTests {
                 "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
             ]
             var conversation = ACPConversation()
-            return conversation.question(try #require(ACPQuestion(key: 0, value))).arguments
+            return conversation.question(try #require(ACPQuestion(key: 0, value: value))).arguments
         }
         let places: JSONValue = [["path": "/etc/passwd"], ["path": "docs/a.md", "line": 1]]
         #expect(try shown(["kind": "delete", "locations": places]) == "path: /etc/passwd\npath: docs/a.md:1\n")
@@ -275,7 +276,7 @@ struct AgentQuestionTests {
     func always() async throws {
         try await withQuestion { tested, id, decision in
             let error = await #expect(throws: HostError.self) {
-                try await tested.questions.decide(id, .option("Y"), by: QuestionDecider(Self.laptop))
+                try await tested.questions.decide(id, with: .option("Y"), by: QuestionDecider(Self.laptop))
             }
             #expect(error?.code == .permissionDenied)
             for await event in tested.events.stream {
@@ -285,7 +286,7 @@ struct AgentQuestionTests {
             }
             let early = try await tested.questions.question(id: id)?.state
             #expect(early == .open)
-            _ = try await tested.questions.decide(id, .option("Y"), by: .owner)
+            _ = try await tested.questions.decide(id, with: .option("Y"), by: .owner)
             #expect(await decision.value == .option("Y"))
         }
     }
@@ -308,7 +309,7 @@ struct AgentQuestionTests {
                 let other = try await tested.asked()
                 _ = try await tested.questions.decide(
                     other,
-                    number == 119 ? .reject(always: false, reason: nil) : .allow(always: false),
+                    with: number == 119 ? .reject(always: false, reason: nil) : .allow(always: false),
                     by: .owner
                 )
                 _ = await decision
@@ -340,7 +341,7 @@ struct AgentQuestionTests {
                 break
             }
             let error = await #expect(throws: HostError.self) {
-                try await next.questions.decide(id, .allow(always: false), by: .owner)
+                try await next.questions.decide(id, with: .allow(always: false), by: .owner)
             }
             #expect(error?.text == "The host was restarted: the agent that asked is gone")
             let rows = try await AuditLog(database: next.database).rows()

@@ -36,7 +36,7 @@ struct AgentRuleTests {
         in directory: String = "/nowhere",
         of project: String? = nil
     ) -> AgentRule.Effect? {
-        AgentRule.deciding(rules, ToolUse(asked, directory: directory, project: project))?.effect
+        AgentRule.deciding(rules, on: ToolUse(asked, directory: directory, project: project))?.effect
     }
 
     /// A question as an agent asks it.
@@ -48,7 +48,7 @@ struct AgentRuleTests {
             "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
         ]
         var conversation = ACPConversation()
-        return conversation.question(try #require(ACPQuestion(key: 0, value)))
+        return conversation.question(try #require(ACPQuestion(key: 0, value: value)))
     }
 
     @Test("A command is allowed only if all that the agent says of it is harmless, and it runs in the project")
@@ -115,7 +115,7 @@ struct AgentRuleTests {
             "options": [["optionId": "y", "name": "Yes", "kind": "allow_once"]],
         ]
         var conversation = ACPConversation()
-        let asked = conversation.question(try #require(ACPQuestion(key: 0, value)))
+        let asked = conversation.question(try #require(ACPQuestion(key: 0, value: value)))
         #expect(asked.command == "ls")
         #expect(Self.effect([Self.rule(.allow, kind: "execute")], asked) == nil)
     }

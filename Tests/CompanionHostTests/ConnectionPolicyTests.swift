@@ -25,8 +25,8 @@ struct ConnectionPolicyTests {
         #expect(open(2, first, &policy, at: 1) == nil)
         #expect(open(3, second, &policy, at: 2) == nil)
         // The oldest has just asked something.
-        #expect(policy.enter(.answer, 1, now: time(3)) == nil)
-        #expect(policy.enter(.idle, 1, now: time(4)) == nil)
+        #expect(policy.enter(.answer, id: 1, now: time(3)) == nil)
+        #expect(policy.enter(.idle, id: 1, now: time(4)) == nil)
         #expect(open(4, second, &policy, at: 5) == 2)
         #expect(open(5, second, &policy, at: 6) == 3)
         #expect(open(6, second, &policy, at: 7) == 1)
@@ -37,21 +37,21 @@ struct ConnectionPolicyTests {
     func order() {
         var policy = ConnectionPolicy(limits: ConnectionLimits(total: 7))
         for id in UInt(1)...7 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
-        for id in UInt(1)...3 { policy.trust(id, true) }
-        _ = policy.enter(.answer, 1, now: time(10))
-        _ = policy.enter(.body, 2, now: time(10))
+        for id in UInt(1)...3 { policy.trust(id, isTrusted: true) }
+        _ = policy.enter(.answer, id: 1, now: time(10))
+        _ = policy.enter(.body, id: 2, now: time(10))
         // 3: an idle device.
-        _ = policy.enter(.answer, 4, now: time(10))
-        _ = policy.enter(.body, 5, now: time(11))
-        _ = policy.enter(.head, 6, now: time(12))
+        _ = policy.enter(.answer, id: 4, now: time(10))
+        _ = policy.enter(.body, id: 5, now: time(11))
+        _ = policy.enter(.head, id: 6, now: time(12))
         // 7: an idle stranger.
         var gone: [UInt] = []
         for id in UInt(11)...15 {
             guard let instead = open(id, second, &policy, at: Double(id)) else { continue }
             gone.append(instead)
             // Whoever came is a device that is being answered.
-            policy.trust(id, true)
-            _ = policy.enter(.answer, id, now: time(20))
+            policy.trust(id, isTrusted: true)
+            _ = policy.enter(.answer, id: id, now: time(20))
         }
         #expect(gone == [7, 5, 6, 3, 4])
         #expect(open(16, second, &policy, at: 30) == 0, "nobody gives way: it is refused")
@@ -65,7 +65,7 @@ struct ConnectionPolicyTests {
         for id in UInt(1)...3 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
         for id in UInt(4)...9 { #expect(open(id, first, &policy, at: Double(id)) == id - 3) }
         #expect(policy.count == 4)
-        for id in UInt(7)...9 { _ = policy.enter(.live, id, now: time(10)) }
+        for id in UInt(7)...9 { _ = policy.enter(.live, id: id, now: time(10)) }
         #expect(open(10, first, &policy, at: 11) == 0)
         #expect(open(101, second, &policy, at: 11) == nil)
         // One that ends makes place.
@@ -79,7 +79,7 @@ struct ConnectionPolicyTests {
         for id in UInt(1)...3 {
             let (isOpen, instead) = policy.open(id, from: first, isSecure: true, now: time(Double(id)))
             #expect(isOpen && instead == nil)
-            _ = policy.enter(.idle, 1, now: time(2))
+            _ = policy.enter(.idle, id: 1, now: time(2))
         }
         let (isOpen, instead) = policy.open(4, from: first, isSecure: true, now: time(4))
         #expect(isOpen && instead == 2)
@@ -92,15 +92,15 @@ struct ConnectionPolicyTests {
     func bodies() {
         var policy = ConnectionPolicy(limits: ConnectionLimits(bodiesPerAddress: 2))
         for id in UInt(1)...6 { #expect(open(id, first, &policy, at: Double(id)) == nil) }
-        policy.trust(1, true)
-        policy.trust(5, true)
-        policy.trust(6, true)
-        #expect(policy.enter(.body, 1, now: time(10)) == nil)
-        #expect(policy.enter(.body, 2, now: time(11)) == nil)
-        #expect(policy.enter(.body, 3, now: time(12)) == 2, "not the device's, though it is older")
-        #expect(policy.enter(.body, 5, now: time(13)) == 3)
-        #expect(policy.enter(.body, 4, now: time(14)) == 4, "a stranger does not push devices aside")
-        #expect(policy.enter(.body, 6, now: time(15)) == 1)
+        policy.trust(1, isTrusted: true)
+        policy.trust(5, isTrusted: true)
+        policy.trust(6, isTrusted: true)
+        #expect(policy.enter(.body, id: 1, now: time(10)) == nil)
+        #expect(policy.enter(.body, id: 2, now: time(11)) == nil)
+        #expect(policy.enter(.body, id: 3, now: time(12)) == 2, "not the device's, though it is older")
+        #expect(policy.enter(.body, id: 5, now: time(13)) == 3)
+        #expect(policy.enter(.body, id: 4, now: time(14)) == 4, "a stranger does not push devices aside")
+        #expect(policy.enter(.body, id: 6, now: time(15)) == 1)
     }
 
     @Test(
@@ -121,10 +121,10 @@ struct ConnectionPolicyTests {
         _ = policy.open(1, from: first, isSecure: true, now: time(0))
         _ = policy.open(2, from: first, isSecure: false, now: time(0))
         _ = policy.open(3, from: first, isSecure: false, now: time(0))
-        policy.trust(1, isTrusted)
-        policy.trust(3, true)
-        _ = policy.enter(phase, 1, now: time(0))
-        _ = policy.enter(.answer, 3, now: time(0))
+        policy.trust(1, isTrusted: isTrusted)
+        policy.trust(3, isTrusted: true)
+        _ = policy.enter(phase, id: 1, now: time(0))
+        _ = policy.enter(.answer, id: 3, now: time(0))
         #expect(policy.takeOverdue(now: time(seconds - 0.01)).isEmpty)
         #expect(policy.takeOverdue(now: time(seconds)) == [.init(id: 1, phase: phase)])
         #expect(policy.takeOverdue(now: time(100_000)).isEmpty)
@@ -135,7 +135,7 @@ struct ConnectionPolicyTests {
     func dripping() {
         var policy = ConnectionPolicy(limits: ConnectionLimits(body: .seconds(30)))
         _ = open(1, first, &policy, at: 0)
-        for second in 0..<30 { _ = policy.enter(.body, 1, now: time(Double(second))) }
+        for second in 0..<30 { _ = policy.enter(.body, id: 1, now: time(Double(second))) }
         #expect(policy.takeOverdue(now: time(30)).map(\.id) == [1])
     }
 

@@ -94,7 +94,7 @@ struct ProjectRootTests {
                 // As it is split for the explorer, and in pieces that nobody has looked at.
                 for names in [names ?? [], [path], path.split(separator: "/").map(String.init)] {
                     for flags in [ProjectRoot.lookOnly, O_RDONLY | O_NONBLOCK, O_RDONLY | O_DIRECTORY] {
-                        if let file = try? opener.open(names, flags) { try check(file, path) }
+                        if let file = try? opener.open(names, flags: flags) { try check(file, path) }
                     }
                 }
                 guard let names, !names.isEmpty else { continue }
@@ -125,10 +125,10 @@ struct ProjectRootTests {
             let opener = try ProjectRoot(path: root, by: resolution)
             for names in [["door"], ["second"], ["door", "secret"], ["in", "file"].map { _ in "door" }] {
                 for flags in [O_RDONLY | O_NONBLOCK, O_RDONLY | O_DIRECTORY] {
-                    #expect(throws: ProjectRoot.Failure.self, "\(names)") { try opener.open(names, flags) }
+                    #expect(throws: ProjectRoot.Failure.self, "\(names)") { try opener.open(names, flags: flags) }
                 }
             }
-            let file = try opener.open(["in", "file"], O_RDONLY)
+            let file = try opener.open(["in", "file"], flags: O_RDONLY)
             close(file)
         }
     }

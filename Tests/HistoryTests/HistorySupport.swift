@@ -93,6 +93,6 @@ final class TestHistory {
     }
 
     func found(_ text: String, _ scope: SearchScope = SearchScope()) async throws -> [String] {
-        try await store.search(SearchQuery(text), scope).map { $0.messageID ?? $0.chatID }
+        try await store.search(SearchQuery(text), within: scope).map { $0.messageID ?? $0.chatID }
     }
 }

@@ -35,7 +35,10 @@ struct SearchTests {
             let all = SearchQuery(words.joined(separator: separator))
             #expect(all.isCut && !SearchQuery(words.prefix(64).joined(separator: separator)).isCut)
             #expect(all.asPrefixes.isCut && all.expression.utf8.count < 64 * 20)
-            #expect(try await history.store.search(all, SearchScope()).map(\.messageID) == ["1"], "\(separator)")
+            #expect(
+                try await history.store.search(all, within: SearchScope()).map(\.messageID) == ["1"],
+                "\(separator)"
+            )
         }
         let phrase = SearchQuery("\"" + words.joined(separator: " ") + "\"")
         #expect(phrase.isCut && phrase.terms.count == 1)
@@ -52,11 +55,13 @@ struct SearchTests {
             "1=" + String(repeating: "before ", count: 50) + "the\n\nwater pump"
                 + String(repeating: " after", count: 50)
         ])
-        let hit = try #require(try await history.store.search(SearchQuery("\"water pump\""), SearchScope()).first)
+        let hit = try #require(
+            try await history.store.search(SearchQuery("\"water pump\""), within: SearchScope()).first
+        )
         #expect(hit.excerpt.filter(\.isMatch).map(\.text) == ["water pump"])
         let text = hit.excerpt.map(\.text).joined()
         #expect(text.contains("the water pump after") && !text.contains("\n") && text.hasSuffix("…"))
-        let inside = try #require(try await history.store.search(SearchQuery("ATER PUM"), SearchScope()).first)
+        let inside = try #require(try await history.store.search(SearchQuery("ATER PUM"), within: SearchScope()).first)
         #expect(inside.excerpt.filter(\.isMatch).map(\.text) == ["ater pum"])
     }
 

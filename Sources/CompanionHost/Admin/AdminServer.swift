@@ -78,14 +78,14 @@ package final class AdminServer: Service {
             try await withThrowingDiscardingTaskGroup { group in
                 let slots = ConnectionSlots(Self.maximumConnections)
                 for try await connection in connections {
-                    group.addTask { await self.serve(connection, slots) }
+                    group.addTask { await self.serve(connection, slots: slots) }
                 }
                 group.cancelAll()
             }
         }
     }
 
-    private func serve(_ connection: Connection, _ slots: ConnectionSlots) async {
+    private func serve(_ connection: Connection, slots: ConnectionSlots) async {
         do {
             try await connection.executeThenClose { inbound, outbound in
                 guard slots.take() else { return }

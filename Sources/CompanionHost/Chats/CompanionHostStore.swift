@@ -115,24 +115,24 @@ package final class CompanionHostStore: Sendable {
         let known = try await projectID(ofChat: chatID)
         let ofChat = known.flatMap(catalog.project(id:))
         if known != nil, ofChat == nil {
-            throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+            throw Self.refusal(.requestForbidden, text: HostErrorText.projectNotListed)
         }
         if let projectPath, !projectPath.isEmpty {
             guard projectPath.begins(with: "/") else {
-                throw Self.refusal(.requestInvalid, HostErrorText.projectPathRelative)
+                throw Self.refusal(.requestInvalid, text: HostErrorText.projectPathRelative)
             }
             guard let place = catalog.locate(projectPath) else {
-                throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+                throw Self.refusal(.requestForbidden, text: HostErrorText.projectNotListed)
             }
             return place
         }
         guard let project = ofChat ?? catalog.projects.first else {
-            throw Self.refusal(.requestInvalid, HostErrorText.noProject)
+            throw Self.refusal(.requestInvalid, text: HostErrorText.noProject)
         }
         return (project, project.path)
     }
 
-    private static func refusal(_ code: CompanionErrorCode, _ text: String) -> HostError {
+    private static func refusal(_ code: CompanionErrorCode, text: String) -> HostError {
         HostError(code, text, variant: .textOnlyInV1)
     }
 

@@ -28,7 +28,7 @@ struct GitSessionRecord: Codable, Sendable, Hashable {
     var entry: String?
 
     /// The project's directory in the working tree that the agent works in.
-    var projectDirectory: String { GitRepository.directory(directory, folder) }
+    var projectDirectory: String { GitRepository.directory(directory, folder: folder) }
 }
 
 /// A working tree of the host's own that is being made or removed. It is stored before anything of it is on the disk,
@@ -101,12 +101,12 @@ struct GitSessionTable: Sendable {
 
     /// A chat's, with its title.
     func session(ofChat chat: String) async throws(CompanionHostError) -> (record: GitSessionRecord, title: String)? {
-        try await sessions("WHERE gitSession.chat = ?", [chat]).first
+        try await sessions("WHERE gitSession.chat = ?", arguments: [chat]).first
     }
 
     private func sessions(
         _ selection: String,
-        _ arguments: StatementArguments = StatementArguments()
+        arguments: StatementArguments = StatementArguments()
     ) async throws(CompanionHostError) -> [(record: GitSessionRecord, title: String)] {
         try await database.read { database in
             try Row.fetchAll(

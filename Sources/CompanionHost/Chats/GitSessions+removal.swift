@@ -106,7 +106,7 @@ extension GitSessions {
                 throw HostError(.changesUnavailable, text)
             }
             place.problem = removal.problem
-            try await forgetSession(of: worktree, place, isGone: removal.isComplete, audit: [:])
+            try await forgetSession(of: worktree, place: place, isGone: removal.isComplete, audit: [:])
             forget(chat)
             if !removal.isComplete { removeTheRest(of: worktree) }
             return place
@@ -122,7 +122,7 @@ extension GitSessions {
     ///   - detail: More that the audit notes.
     private func forgetSession(
         of worktree: UnfinishedWorktree,
-        _ place: Worktree,
+        place: Worktree,
         isGone: Bool,
         audit detail: [String: JSONValue]
     ) async throws {
@@ -201,7 +201,9 @@ extension GitSessions {
             removal.problem = "\(session.directory) is still being removed"
             return removal
         }
-        guard let problem = await deleteBranch(of: session, ending, within: limits.branch) else { return removal }
+        guard let problem = await deleteBranch(of: session, ending: ending, within: limits.branch) else {
+            return removal
+        }
         removal.problem = [removal.problem, problem].compactMap(\.self).joined(separator: ". ")
         return removal
     }
@@ -221,7 +223,7 @@ extension GitSessions {
     /// - Returns: Why it was kept, for people; nil if it is gone.
     private func deleteBranch(
         of session: GitSessionRecord,
-        _ ending: BranchEnding,
+        ending: BranchEnding,
         within time: Duration
     ) async -> String? {
         guard let branch = session.worktreeBranch else { return nil }
@@ -369,7 +371,7 @@ extension GitSessions {
         var place = Worktree(known.record, title: known.title)
         if worktree.isSeen { place.unsaved = Worktree.Unsaved(files: 0, commits: 0) }
         place.problem = removal.problem
-        try await forgetSession(of: worktree, place, isGone: true, audit: ["endedAtStart": true])
+        try await forgetSession(of: worktree, place: place, isGone: true, audit: ["endedAtStart": true])
         forget(session.chat)
     }
 

@@ -302,7 +302,13 @@ extension GitSessions {
                 let now = try await snapshots.take(repository, isKept: false, after: GitTree(name: tree))
                 let answer: ChatChangesResponse
                 do {
-                    answer = try await changes(record, tree, now, wantsDifference: wantsDifference, file: file)
+                    answer = try await changes(
+                        record,
+                        tree: tree,
+                        now: now,
+                        wantsDifference: wantsDifference,
+                        file: file
+                    )
                 } catch {
                     await now.remove()
                     throw error
@@ -325,8 +331,8 @@ extension GitSessions {
 
     private func changes(
         _ record: GitSessionRecord,
-        _ tree: String,
-        _ now: GitSnapshot,
+        tree: String,
+        now: GitSnapshot,
         wantsDifference: Bool,
         file: String?
     ) async throws -> ChatChangesResponse {

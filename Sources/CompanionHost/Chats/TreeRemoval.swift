@@ -104,7 +104,7 @@ struct TreeRemoval {
         do {
             // Name by name: the kernel's own check would allow links below the root.
             let root = try ProjectRoot(path: "/", by: .byName)
-            let parent = try root.open(words.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)
+            let parent = try root.open(words.dropLast(), flags: ProjectRoot.lookOnly | O_DIRECTORY)
             return .open(parent, name: name.utf8.map { CChar(bitPattern: $0) } + [0])
         } catch {
             if error.code == ENOENT { return .gone }

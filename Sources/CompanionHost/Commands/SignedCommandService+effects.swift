@@ -158,7 +158,7 @@ extension SignedCommandService {
     /// Answers a question of the agent.
     func decide(
         _ approvalID: String,
-        _ optionID: String?,
+        with optionID: String?,
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
@@ -166,7 +166,7 @@ extension SignedCommandService {
         return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
             let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
-            let question = try questions.decide(approvalID, answer, by: person, in: database)
+            let question = try questions.decide(approvalID, with: answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
             return try CanonicalJSON(encoding: question.withoutArguments)
         } committed: { [questions] in
@@ -188,23 +188,23 @@ extension SignedCommandService {
 enum CommandLimits {
     /// - Throws: ``SignedCommandError`` with `command.bad_shape`.
     static func check(_ payload: CommandPayload) throws(SignedCommandError) {
-        func isText(_ text: String, _ limit: Int) -> Bool {
+        func isText(_ text: String, atMost limit: Int) -> Bool {
             (1...limit).contains(text.utf8.count) && !text.utf8.contains(0)
         }
         let isGood =
             switch payload {
             case .projectCreate(let name, let path):
-                isText(name, 100) && path.map { isText($0, 4096) } ?? true
-            case .sessionCreate(let project): isText(project, 200)
+                isText(name, atMost: 100) && path.map { isText($0, atMost: 4096) } ?? true
+            case .sessionCreate(let project): isText(project, atMost: 200)
             case .chatCreate(let project, let title):
-                isText(project, 200) && title.map { $0.utf8.count <= 1000 } ?? true
+                isText(project, atMost: 200) && title.map { $0.utf8.count <= 1000 } ?? true
             case .chatSend(let chat, let prompt, let model, let tools):
-                isText(chat, CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
-                    && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
-            case .sessionRemove(let chat, _): isText(chat, 200)
-            case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
+                isText(chat, atMost: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
+                    && model.map { isText($0, atMost: 200) } ?? true && tools?.count ?? 0 <= 200
+            case .sessionRemove(let chat, _): isText(chat, atMost: 200)
+            case .chatCancel(let chat, let turn): isText(chat, atMost: 200) && isText(turn, atMost: 200)
             case .approvalDecide(let approval, let option):
-                isText(approval, 200) && option.map { isText($0, ApprovalOption.idSize) } ?? true
+                isText(approval, atMost: 200) && option.map { isText($0, atMost: ApprovalOption.idSize) } ?? true
             }
         guard isGood else {
             throw SignedCommandError(.commandBadShape, message: "A field of `payload` is empty, too long or has a NUL")

@@ -145,7 +145,7 @@ struct SignedCommandService: Sendable {
                 try await removeSession(chatID: chatID, isForced: isForced, command: command, digest: digest)
             }
         case .approvalDecide(let approvalID, let optionID):
-            return try await decide(approvalID, optionID, command: command, digest: digest)
+            return try await decide(approvalID, with: optionID, command: command, digest: digest)
         }
     }
 

@@ -36,13 +36,13 @@ final class HostDatabase: Sendable {
             pool = try Self.open(path: path)
             try Self.migrator.migrate(pool)
         } catch {
-            throw Self.unopened(path: path, error)
+            throw Self.unopened(path: path, error: error)
         }
         self.pool = pool
         self.lock = NIOLockedValueBox(lock)
     }
 
-    private static func unopened(path: String, _ error: any Error) -> CompanionHostError {
+    private static func unopened(path: String, error: any Error) -> CompanionHostError {
         switch (error as? DatabaseError)?.resultCode {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT:
             CompanionHostError(

@@ -46,7 +46,7 @@ final class DeviceQuotas: Sendable {
         if let row = try Row.fetchOne(statement, arguments: [id, hour - Self.hours]) {
             let day = DeviceUsage(chats: row["chats"], bytes: row["bytes"])
             if let limit = quota.limit(exceededBy: usage, after: day) {
-                tell(id, limit, hour: hour)
+                tell(id, limit: limit, hour: hour)
                 throw Self.refusal(limit)
             }
         }
@@ -97,7 +97,7 @@ final class DeviceQuotas: Sendable {
     private static func hour(_ time: Date) -> Int { Int((time.timeIntervalSince1970 / 3600).rounded(.down)) }
 
     /// Notifies the owner, once per hour and device.
-    private func tell(_ id: String, _ limit: String, hour: Int) {
+    private func tell(_ id: String, limit: String, hour: Int) {
         let isNew = told.withLockedValue { told in
             defer { told[id] = hour }
             return told[id] != hour

@@ -60,7 +60,7 @@ final class LocalPeers: Sendable {
     ///
     /// - Parameter peer: The address of the other end when the request came; nil where the connection had ended by
     ///   then.
-    func origin(of peer: IPAddress?, _ channel: any Channel) async -> PeerOrigin {
+    func origin(of peer: IPAddress?, over channel: any Channel) async -> PeerOrigin {
         guard let peer else { return .unknown }
         guard let isHere = Self.isHere(peer) else { return .unknown }
         // An address may have been taken away since the connection came.
@@ -78,14 +78,14 @@ final class LocalPeers: Sendable {
     }
 
     /// Notes the user who has just paired a device.
-    func notePairing(of device: String, _ channel: any Channel) async {
+    func notePairing(of device: String, over channel: any Channel) async {
         let user = await user(of: channel)
         paired.withLockedValue { $0 = user.map { (device, $0) } }
     }
 
     /// Whether a device that was paired from this machine is at the other end: the user who paired it, the one who runs
     /// this host, or root.
-    func isUser(of device: String, _ channel: any Channel) async -> Bool {
+    func isUser(of device: String, over channel: any Channel) async -> Bool {
         guard let user = await user(of: channel) else { return false }
         if user == 0 || user == geteuid() { return true }
         return paired.withLockedValue { $0.map { $0.device == device && $0.user == user } ?? false }

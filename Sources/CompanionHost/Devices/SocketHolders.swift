@@ -12,7 +12,7 @@ struct SocketHolders: Sendable {
     init(of inode: UInt32) {
         let name = "socket:[\(inode)]".utf8.map { CChar(bitPattern: $0) }
         for process in ProcessTable.now().entries where !process.isZombie {
-            switch Self.has(process.id, name) {
+            switch Self.has(process.id, name: name) {
             case true?: known.append(process)
             case false?: break
             case nil: hidden.append(process)
@@ -26,7 +26,7 @@ struct SocketHolders: Sendable {
     }
 
     /// Whether a process has an open file of this name; nil if it does not show its files.
-    private static func has(_ process: pid_t, _ name: [CChar]) -> Bool? {
+    private static func has(_ process: pid_t, name: [CChar]) -> Bool? {
         guard let directory = opendir("/proc/\(process)/fd") else { return errno == ENOENT ? false : nil }
         defer { closedir(directory) }
         let target = UnsafeMutableBufferPointer<CChar>.allocate(capacity: name.count + 1)

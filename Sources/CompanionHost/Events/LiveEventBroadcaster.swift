@@ -90,8 +90,8 @@ extension LiveEventBroadcaster {
             publish(LiveEvent(.projectChanged, at: now, projectId: project.id))
         case .chatCreated(let chat, _):
             publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
-        case .questionAsked(let question): publish(live(.approvalAsked, question))
-        case .questionEnded(let question): publish(live(.approvalDecided, question))
+        case .questionAsked(let question): publish(live(.approvalAsked, question: question))
+        case .questionEnded(let question): publish(live(.approvalDecided, question: question))
         case .questionContinued(let notice, let chatID, let turnID):
             publish(
                 LiveEvent(
@@ -111,7 +111,7 @@ extension LiveEventBroadcaster {
         }
     }
 
-    private func live(_ kind: LiveEvent.Kind, _ question: Approval) -> LiveEvent {
+    private func live(_ kind: LiveEvent.Kind, question: Approval) -> LiveEvent {
         LiveEvent(
             kind,
             at: now,

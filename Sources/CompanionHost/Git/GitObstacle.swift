@@ -73,13 +73,13 @@ enum GitObstacle {
                         Array(UnsafeBufferPointer(start: $0, count: strlen($0)))
                     }
                 }
-                guard !matches(name, "."), !matches(name, "..") else { continue }
+                guard !matches(name, text: "."), !matches(name, text: "..") else { continue }
                 let path = next.path + [CChar(bitPattern: UInt8(ascii: "/"))] + name
                 switch Int32(item.pointee.d_type) {
                 case Int32(DT_REG): continue
-                case Int32(DT_DIR): waiting.append(Directory(path, isGits: next.isGits || matches(name, ".git")))
+                case Int32(DT_DIR): waiting.append(Directory(path, isGits: next.isGits || matches(name, text: ".git")))
                 default:
-                    guard next.isGits || names.contains(where: { matches(name, $0) }),
+                    guard next.isGits || names.contains(where: { matches(name, text: $0) }),
                         let kind = FileStatus(nameBytes: name + [0], in: descriptor)?.kind
                     else { continue }
                     if kind == .directory { waiting.append(Directory(path, isGits: next.isGits)) }
@@ -95,7 +95,7 @@ enum GitObstacle {
         return nil
     }
 
-    private static func matches(_ name: [CChar], _ text: String) -> Bool {
+    private static func matches(_ name: [CChar], text: String) -> Bool {
         name.elementsEqual(text.utf8.map { CChar(bitPattern: $0) })
     }
 

@@ -94,7 +94,14 @@ enum GitProgram {
         let environment = base.merging(environment) { $1 }
         let result = try await withTimeLimit(time) {
             try await watching(directory) {
-                try await launch(arguments, paths, in: directory, environment, input: input, limit: limit)
+                try await launch(
+                    arguments,
+                    paths: paths,
+                    in: directory,
+                    environment: environment,
+                    input: input,
+                    limit: limit
+                )
             }
         }
         guard let result else { throw Failure(reason: .tooSlow) }
@@ -126,9 +133,9 @@ enum GitProgram {
 
     private static func launch(
         _ arguments: [String],
-        _ paths: [[UInt8]],
+        paths: [[UInt8]],
         in directory: String,
-        _ environment: [Environment.Key: String],
+        environment: [Environment.Key: String],
         input: [UInt8],
         limit: Int
     ) async throws -> Result {

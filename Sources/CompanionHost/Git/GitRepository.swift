@@ -34,7 +34,7 @@ struct GitRepository: Sendable, Hashable {
     var moved: GitDirectory? { formerRoot == nil ? nil : GitDirectory(root: root, own: own, common: common) }
     var objects: String { common + "/objects" }
     /// The directory that is looked at.
-    var directory: String { Self.directory(root, folder) }
+    var directory: String { Self.directory(root, folder: folder) }
     /// Limits git to the folder, with `--literal-pathspecs`.
     var pathspecs: [[UInt8]] { folder.isEmpty ? [] : [Array(folder.utf8)] }
 
@@ -117,7 +117,7 @@ struct GitRepository: Sendable, Hashable {
         return ignored?.isSuccess == true
     }
 
-    static func directory(_ root: String, _ folder: String) -> String {
+    static func directory(_ root: String, folder: String) -> String {
         folder.isEmpty ? root : root + "/" + folder
     }
 

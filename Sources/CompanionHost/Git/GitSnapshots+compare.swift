@@ -14,8 +14,8 @@ extension GitSnapshots {
     /// Arguments that limit git to the folder, with names relative to it. Paths may follow.
     private static func compare(
         _ options: [String],
-        _ base: String,
-        _ new: GitSnapshot,
+        base: String,
+        new: GitSnapshot,
         findsRenames: Bool = true
     ) -> [String] {
         let folder = new.repository.folder
@@ -28,28 +28,28 @@ extension GitSnapshots {
     /// there to read: then without renames and counts of lines.
     private func compareTrees(
         _ base: String,
-        _ new: GitSnapshot,
+        new: GitSnapshot,
         counting counts: [String],
         borrowing: [String] = []
     ) async throws -> GitProgram.Result {
         func run(_ arguments: [String]) async throws -> GitProgram.Result {
             try await git(
                 arguments,
-                new.repository,
+                of: new.repository,
                 paths: new.repository.pathspecs,
                 objects: new.objects,
                 borrowing: borrowing,
                 limit: 32 << 20
             )
         }
-        let result = try await run(Self.compare(["-z", "--raw"] + counts, base, new))
+        let result = try await run(Self.compare(["-z", "--raw"] + counts, base: base, new: new))
         guard !result.isSuccess, !result.isCut, new.repository.isPartial else { return result }
-        return try await run(Self.compare(["-z", "--raw"], base, new, findsRenames: false))
+        return try await run(Self.compare(["-z", "--raw"], base: base, new: new, findsRenames: false))
     }
 
     /// Counts the files that differ between two snapshots of a working tree.
     func count(from old: GitSnapshot, to new: GitSnapshot) async throws -> Int {
-        let result = try await compareTrees(old.tree, new, counting: [], borrowing: [old.objects])
+        let result = try await compareTrees(old.tree, new: new, counting: [], borrowing: [old.objects])
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else { throw GitError(.unreadable, result.error) }
         return Self.parse(result.output, digits: new.repository.digits).count
@@ -58,7 +58,7 @@ extension GitSnapshots {
     /// - Parameter base: The name of a tree that is kept.
     func changes(from base: String, to new: GitSnapshot) async throws -> [Change] {
         let counts = ["--numstat", "--no-ext-diff", "--no-textconv"]
-        let result = try await compareTrees(base, new, counting: counts)
+        let result = try await compareTrees(base, new: new, counting: counts)
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else {
             throw GitError(.unreadable, "Git no longer has the files from the start of the session: \(result.error)")
@@ -82,8 +82,8 @@ extension GitSnapshots {
     ) async throws -> (text: String, isCut: Bool) {
         let above: [UInt8] = new.repository.folder.isEmpty ? [] : Array((new.repository.folder + "/").utf8)
         let result = try await git(
-            Self.compare(["-p", "--no-color", "--no-ext-diff", "--no-textconv"], base, new),
-            new.repository,
+            Self.compare(["-p", "--no-color", "--no-ext-diff", "--no-textconv"], base: base, new: new),
+            of: new.repository,
             paths: changes?.flatMap { $0.paths.map { above + $0.bytes } } ?? new.repository.pathspecs,
             objects: new.objects,
             limit: limits.difference

@@ -5,28 +5,28 @@ import LocalState
 /// Lists of files, and those that git ignores.
 extension GitSnapshots {
     /// Lists the files that are not as in the commit, by `ls-files -z -t`, without those that git ignores.
-    func listFiles(_ repository: GitRepository, _ home: String) async throws -> GitProgram.Result {
+    func listFiles(_ repository: GitRepository, in home: String) async throws -> GitProgram.Result {
         // What was read once for a commit stays in the index.
         if FileManager.default.contents(atPath: home + "/commit") == Self.note(of: repository) {
             async let isThere = hasCommit(repository)
             do {
-                try await markSkipped(repository, home)
+                try await markSkipped(repository, in: home)
                 let start = ContinuousClock.now
                 let kinds = ["--modified", "--deleted", "--others"]
-                let listed = try await listOnce(kinds, repository, home)
+                let listed = try await listOnce(kinds, of: repository, in: home)
                 if try await isThere, listed.isSuccess || listed.isCut {
-                    if start.duration(to: .now) > limits.listing { _ = try? await refresh(repository, home) }
+                    if start.duration(to: .now) > limits.listing { _ = try? await refresh(repository, in: home) }
                     return listed
                 }
             } catch let error as GitProgram.Failure where error.reason == .tooSlow {
                 // Files that were only touched are read once more below, and not by the next turn.
             }
         }
-        try await readCommit(repository, home)
-        try await markSkipped(repository, home)
-        async let others = listOnce(["--others"], repository, home)
-        try await refresh(repository, home)
-        let changed = try await listOnce(["--modified", "--deleted"], repository, home)
+        try await readCommit(repository, in: home)
+        try await markSkipped(repository, in: home)
+        async let others = listOnce(["--others"], of: repository, in: home)
+        try await refresh(repository, in: home)
+        let changed = try await listOnce(["--modified", "--deleted"], of: repository, in: home)
         try Self.write(Array(Self.note(of: repository)), to: home + "/commit", isDurable: false)
         var listed = try await others
         guard listed.isSuccess, !listed.isCut else { return listed }
@@ -37,25 +37,25 @@ extension GitSnapshots {
     }
 
     /// The host's own index remembers which files are as in the commit: they are read once.
-    private func refresh(_ repository: GitRepository, _ home: String) async throws {
+    private func refresh(_ repository: GitRepository, in home: String) async throws {
         _ = try await git(
             repository.folder.isEmpty
                 ? ["update-index", "-q", "--refresh"] : ["--literal-pathspecs", "add", "--refresh", "--"],
-            repository,
+            of: repository,
             paths: repository.pathspecs,
             index: home + "/index"
         )
     }
 
     /// Fills the index with the commit. Its knowledge of unchanged files is kept.
-    func readCommit(_ repository: GitRepository, _ home: String) async throws {
+    func readCommit(_ repository: GitRepository, in home: String) async throws {
         unlink(home + "/commit")
         let seed = repository.commit.map { ["read-tree", "-m", $0] } ?? ["read-tree", "--empty"]
-        if try await !git(seed, repository, index: home + "/index").isSuccess {
+        if try await !git(seed, of: repository, index: home + "/index").isSuccess {
             // An index that was damaged.
             unlink(home + "/index")
             unlink(home + "/index.lock")
-            let again = try await git(seed, repository, index: home + "/index")
+            let again = try await git(seed, of: repository, index: home + "/index")
             guard again.isSuccess else { throw GitError(.unreadable, "Git cannot read the commit: \(again.error)") }
         }
         guard !repository.folder.isEmpty else { return }
@@ -63,7 +63,7 @@ extension GitSnapshots {
         let name = String(repeating: "1", count: repository.digits)
         let marked = try await git(
             ["update-index", "-z", "--index-info"],
-            repository,
+            of: repository,
             index: home + "/index",
             input: Array("100644 \(name)\t\(repository.folder)/.pairtool\0".utf8)
         )
@@ -77,17 +77,17 @@ extension GitSnapshots {
 
     private func hasCommit(_ repository: GitRepository) async throws -> Bool {
         guard let commit = repository.commit else { return true }
-        return try await git(["cat-file", "-e", commit + "^{tree}"], repository).isSuccess
+        return try await git(["cat-file", "-e", commit + "^{tree}"], of: repository).isSuccess
     }
 
     private func listOnce(
         _ kinds: [String],
-        _ repository: GitRepository,
-        _ home: String
+        of repository: GitRepository,
+        in home: String
     ) async throws -> GitProgram.Result {
         try await git(
             ["--literal-pathspecs", "ls-files", "-z", "-t"] + kinds + ["--exclude-standard", "--"],
-            repository,
+            of: repository,
             paths: repository.pathspecs,
             index: home + "/index",
             limit: 32 << 20
@@ -100,7 +100,7 @@ extension GitSnapshots {
         let listed = try await git(
             ["--literal-pathspecs", "diff-index", "--cached", "-z", "--no-renames", "--name-only", "--diff-filter=D"]
                 + [earlier.name, "--"],
-            repository,
+            of: repository,
             paths: repository.pathspecs,
             index: home(of: repository) + "/index",
             borrowing: earlier.objects,
@@ -132,7 +132,7 @@ extension GitSnapshots {
         guard hasDirectory else { return [] }
         let listed = try await git(
             ["--literal-pathspecs", "ls-files", "-z", "--cached", "--"],
-            repository,
+            of: repository,
             paths: repository.pathspecs,
             index: home(of: repository) + "/index",
             limit: 256 << 20
@@ -170,7 +170,7 @@ extension GitSnapshots {
         if let commit { try await addIgnoreFiles(of: commit, named: name, to: index, in: repository) }
         let listed = try await git(
             ["--literal-pathspecs", "ls-files", "-z", "--others", "--exclude-per-directory=" + name, "--"],
-            repository,
+            of: repository,
             // With the folder alone, git forgets the lists above it.
             paths: repository.folder.isEmpty ? [] : repository.pathspecs + [Array(name.utf8)],
             index: index,
@@ -215,7 +215,7 @@ extension GitSnapshots {
         to index: String,
         in repository: GitRepository
     ) async throws {
-        let listed = try await git(["ls-tree", "-r", "-z", "--full-tree", commit], repository, limit: 256 << 20)
+        let listed = try await git(["ls-tree", "-r", "-z", "--full-tree", commit], of: repository, limit: 256 << 20)
         guard listed.isSuccess, !listed.isCut else {
             throw GitError(.unreadable, "Git cannot read the commit of the session's start: \(listed.error)")
         }
@@ -234,7 +234,7 @@ extension GitSnapshots {
             paths += path
         }
         for (options, input) in [(["--index-info"], entries), (["--skip-worktree", "--stdin"], paths)] {
-            let done = try await git(["update-index", "-z"] + options, repository, index: index, input: input)
+            let done = try await git(["update-index", "-z"] + options, of: repository, index: index, input: input)
             guard done.isSuccess else {
                 throw GitError(.unreadable, "Git cannot note the lists of ignored files: \(done.error)")
             }

@@ -12,7 +12,7 @@ extension GitSnapshots {
     /// The changed files whose content matches the pointer in the commit.
     ///
     /// - Parameter listed: By ``listFiles(_:_:)``.
-    func pulledFiles(_ repository: GitRepository, _ home: String, listed: [UInt8]) async throws -> Set<GitPath> {
+    func pulledFiles(_ repository: GitRepository, in home: String, listed: [UInt8]) async throws -> Set<GitPath> {
         let lines = listed.split(separator: 0).filter { $0.count > 2 }
         func paths(_ tag: Unicode.Scalar) -> Set<GitPath> {
             Set(lines.filter { $0.first == UInt8(ascii: tag) }.map { GitPath($0.dropFirst(2)) })
@@ -20,9 +20,9 @@ extension GitSnapshots {
         // Git reads names line by line.
         let changed = paths("C").subtracting(paths("R")).filter { !$0.bytes.contains(UInt8(ascii: "\n")) }
         guard !changed.isEmpty else { return [] }
-        var pointers = try await pointers(of: Array(changed), repository, home)
+        var pointers = try await pointers(of: Array(changed), of: repository, in: home)
         guard !pointers.isEmpty else { return [] }
-        let known = try await filesOfLFS(Array(pointers.keys), repository)
+        let known = try await filesOfLFS(Array(pointers.keys), of: repository)
         pointers = pointers.filter { known.contains($0.key) }
         let end = ContinuousClock.now + limits.time
         return try await BlockingCall.run { [contents, pointers] in
@@ -37,16 +37,16 @@ extension GitSnapshots {
 
     /// The files that Git LFS has by the `.gitattributes` of the commit at which the session began. An agent could
     /// commit a pointer in place of any file, and an attribute for it, and would hide the file's content.
-    private func filesOfLFS(_ paths: [GitPath], _ repository: GitRepository) async throws -> Set<GitPath> {
+    private func filesOfLFS(_ paths: [GitPath], of repository: GitRepository) async throws -> Set<GitPath> {
         guard let commit = repository.firstCommit else { return [] }
         let index = "\(directory)/tmp/\(UUID().uuidString)"
         try await BlockingCall.run { [directory] in try PrivateFile.makeDirectory(directory + "/tmp") }
         defer { unlink(index) }
         // The commit may be gone by now.
-        guard try await git(["read-tree", commit], repository, index: index).isSuccess else { return [] }
+        guard try await git(["read-tree", commit], of: repository, index: index).isSuccess else { return [] }
         let asked = try await git(
             ["check-attr", "--cached", "-z", "--stdin", "filter"],
-            repository,
+            of: repository,
             index: index,
             input: Array(paths.map { $0.bytes + [0] }.joined()),
             limit: 32 << 20
@@ -65,13 +65,13 @@ extension GitSnapshots {
 
     private func pointers(
         of paths: [GitPath],
-        _ repository: GitRepository,
-        _ home: String
+        of repository: GitRepository,
+        in home: String
     ) async throws -> [GitPath: LFSPointer] {
-        func ask(_ option: String, _ names: [[UInt8]], limit: Int) async throws -> [UInt8] {
+        func ask(_ option: String, names: [[UInt8]], limit: Int) async throws -> [UInt8] {
             let result = try await git(
                 ["cat-file", option],
-                repository,
+                of: repository,
                 index: home + "/index",
                 input: Array(names.map { $0 + [UInt8(ascii: "\n")] }.joined()),
                 limit: limit
@@ -83,7 +83,7 @@ extension GitSnapshots {
         }
         // `:0:` stands for the entry of the index.
         func name(_ path: GitPath) -> [UInt8] { Array(":0:".utf8) + path.bytes }
-        let sizes = try await ask("--batch-check=%(objecttype) %(objectsize)", paths.map(name), limit: 32 << 20)
+        let sizes = try await ask("--batch-check=%(objecttype) %(objectsize)", names: paths.map(name), limit: 32 << 20)
         let answers = sizes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         guard answers.count == paths.count else { return [:] }
         let small = zip(paths, answers).filter { _, answer in
@@ -92,7 +92,7 @@ extension GitSnapshots {
             return LFSPointer.sizes.contains(size)
         }.map { $0.0 }
         guard !small.isEmpty else { return [:] }
-        var rest = try await ask("--batch=%(objectsize)", small.map(name), limit: 64 << 20)[...]
+        var rest = try await ask("--batch=%(objectsize)", names: small.map(name), limit: 64 << 20)[...]
         var pointers: [GitPath: LFSPointer] = [:]
         for path in small {
             guard let end = rest.firstIndex(of: UInt8(ascii: "\n")),

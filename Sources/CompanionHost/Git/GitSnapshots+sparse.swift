@@ -8,10 +8,10 @@ import LocalState
 extension GitSnapshots {
     /// Marks files in the host's index as not checked out, if the repository's own index does so and they do not exist.
     /// Files that exist are compared, whatever the repository's index says.
-    func markSkipped(_ repository: GitRepository, _ home: String) async throws {
+    func markSkipped(_ repository: GitRepository, in home: String) async throws {
         guard repository.isSparse else { return }
         async let theirs = absentFiles(of: repository)
-        async let ours = git(Self.listing, repository, index: home + "/index", limit: Self.listLimit)
+        async let ours = git(Self.listing, of: repository, index: home + "/index", limit: Self.listLimit)
         let absent = try await theirs
         let (known, marked) = try Self.skipped(await ours)
         let add = absent.intersection(known.union(marked)).subtracting(marked)
@@ -19,7 +19,7 @@ extension GitSnapshots {
         where !paths.isEmpty {
             let done = try await git(
                 ["update-index", "-z", option, "--stdin"],
-                repository,
+                of: repository,
                 index: home + "/index",
                 input: Array(paths.map { $0.bytes + [0] }.joined())
             )
@@ -54,7 +54,7 @@ extension GitSnapshots {
         guard !absent.isEmpty else { return [] }
         let listed = try await git(
             ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree],
-            repository,
+            of: repository,
             limit: Self.listLimit
         )
         guard listed.isSuccess, !listed.isCut else {
@@ -128,7 +128,7 @@ extension GitSnapshots {
     }
 
     /// Writes the index and the files of a commit to a working tree, in the shape that the repository has.
-    func checkOutSparsely(_ repository: GitRepository, _ commit: String, _ home: String) async throws {
+    func checkOutSparsely(_ repository: GitRepository, commit: String, in home: String) async throws {
         let shape = try await GitFile.reading {
             try GitFile.read(repository.own + "/info/sparse-checkout", limit: 16 << 20) ?? []
         }
@@ -136,6 +136,10 @@ extension GitSnapshots {
         try await BlockingCall.run { try Self.write(shape, to: path, isDurable: false) }
         defer { unlink(path) }
         let settings = ["core.sparseCheckout=true", "core.sparseCheckoutCone=\(repository.isCone)"]
-        try await write(repository, home, settings.flatMap { ["-c", $0] } + ["read-tree", "-m", "-u", commit])
+        try await write(
+            repository,
+            in: home,
+            arguments: settings.flatMap { ["-c", $0] } + ["read-tree", "-m", "-u", commit]
+        )
     }
 }

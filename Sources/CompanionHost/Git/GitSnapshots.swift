@@ -101,10 +101,16 @@ struct GitSnapshots: Sendable {
         let remove = { @Sendable in try FileManager.default.removeItem(atPath: temporary) }
         do {
             try await BlockingCall.run {
-                try Self.prepare(home, temporary, repository)
-                try Self.writeExclude(home, repository)
+                try Self.prepare(home, temporary: temporary, of: repository)
+                try Self.writeExclude(home, of: repository)
             }
-            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary, after: earlier)
+            let snapshot = try await takeOnce(
+                repository,
+                isKept: isKept,
+                in: home,
+                temporary: temporary,
+                after: earlier
+            )
             if isKept { _ = try? await BlockingCall.run(remove) }
             return snapshot
         } catch {
@@ -116,30 +122,30 @@ struct GitSnapshots: Sendable {
     private func takeOnce(
         _ repository: GitRepository,
         isKept: Bool,
-        _ home: String,
-        _ temporary: String,
+        in home: String,
+        temporary: String,
         after earlier: GitTree?
     ) async throws -> GitSnapshot {
         try await makeHome(of: repository)
-        let found = try await listFiles(repository, home)
+        let found = try await listFiles(repository, in: home)
         // Git is ended when its output is cut.
         guard !found.isCut else { throw GitError(.tooMuch, "Too many uncommitted files") }
         guard found.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(found.error)") }
         let listed = try await found.output + listFiles(of: earlier, in: repository)
-        let pulled = try await pulledFiles(repository, home, listed: listed)
+        let pulled = try await pulledFiles(repository, in: home, listed: listed)
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {
             if FileStatus(home + "/index") != nil {
                 try FileManager.default.copyItem(atPath: home + "/index", toPath: index)
             }
-            return try WorkingEntries(listed: listed, except: pulled, repository, limits)
+            return try WorkingEntries(listed: listed, except: pulled, of: repository, within: limits)
         }
         let objects = isKept ? home + "/objects" : temporary + "/objects"
         if !entries.placed.isEmpty {
             let placed = try await git(
                 ["update-index", "-z", "--index-info"],
-                repository,
+                of: repository,
                 index: index,
                 objects: objects,
                 input: entries.placed
@@ -149,14 +155,14 @@ struct GitSnapshots: Sendable {
         if !entries.read.isEmpty {
             let read = try await git(
                 ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"],
-                repository,
+                of: repository,
                 index: index,
                 objects: objects,
                 input: entries.read
             )
             guard read.isSuccess else { throw GitError(.changing, "Git cannot read the files: \(read.error)") }
         }
-        let tree = try await git(["write-tree", "--missing-ok"], repository, index: index, objects: objects)
+        let tree = try await git(["write-tree", "--missing-ok"], of: repository, index: index, objects: objects)
         guard tree.isSuccess, let name = tree.lines.first else {
             throw GitError(.unreadable, "Git cannot write down the files: \(tree.error)")
         }
@@ -194,10 +200,10 @@ struct GitSnapshots: Sendable {
             try await makeHome(of: repository)
             unlink(home + "/commit")
             if repository.isSparse {
-                try await checkOutSparsely(repository, commit, home)
+                try await checkOutSparsely(repository, commit: commit, in: home)
             } else {
                 for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
-                    try await write(repository, home, arguments)
+                    try await write(repository, in: home, arguments: arguments)
                 }
             }
             // Its own, for the agent and the owner.
@@ -208,8 +214,8 @@ struct GitSnapshots: Sendable {
     }
 
     /// Runs git to write the files of a commit, or an index for them.
-    func write(_ repository: GitRepository, _ home: String, _ arguments: [String]) async throws {
-        let done = try await git(arguments, repository, index: home + "/index", within: .seconds(120))
+    func write(_ repository: GitRepository, in home: String, arguments: [String]) async throws {
+        let done = try await git(arguments, of: repository, index: home + "/index", within: .seconds(120))
         guard !done.isSuccess else { return }
         let advice = repository.isPartial ? ". \(GitError.partial(repository.root))" : ""
         throw GitError(.unreadable, "Git cannot write the files: \(done.error)\(advice)")
@@ -231,13 +237,13 @@ struct GitSnapshots: Sendable {
         return "\(directory)/\(hash.hexText)-\(format)"
     }
 
-    private static func prepare(_ home: String, _ temporary: String, _ repository: GitRepository) throws {
+    private static func prepare(_ home: String, temporary: String, of repository: GitRepository) throws {
         try PrivateFile.makeDirectory(temporary + "/objects")
         try PrivateFile.makeDirectory(home + "/info")
     }
 
     /// Writes the owner's own ignore patterns, which apply besides the project's `.gitignore`.
-    private static func writeExclude(_ home: String, _ repository: GitRepository) throws {
+    private static func writeExclude(_ home: String, of repository: GitRepository) throws {
         let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
         var lines: [UInt8] = []
         for path in [user, repository.common + "/info/exclude"].compactMap(\.self) {
@@ -258,7 +264,7 @@ struct GitSnapshots: Sendable {
     /// - Parameter objects: The directory for new objects. Default: the one of the objects that are kept.
     func git(
         _ arguments: [String],
-        _ repository: GitRepository,
+        of repository: GitRepository,
         paths: [[UInt8]] = [],
         index: String? = nil,
         objects: String? = nil,

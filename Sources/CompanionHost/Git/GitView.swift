@@ -56,15 +56,15 @@ struct GitView: Sendable {
             // Git asks it which branch the first working tree has checked out.
             try write(head(of: directory.common), to: path + "/HEAD")
             // Git may pack references at any moment: a link that leads nowhere yet is no file for it.
-            for name in ["refs", "objects", "packed-refs"] { try link(directory.common, to: path, name) }
+            for name in ["refs", "objects", "packed-refs"] { try link(directory.common, to: path, named: name) }
             for name in ["reftable", "shallow", "logs", "worktrees"]
             where FileStatus("\(directory.common)/\(name)") != nil {
-                try link(directory.common, to: path, name)
+                try link(directory.common, to: path, named: name)
             }
             // `info` has attributes, too.
             try PrivateFile.makeDirectory(path + "/info")
             if FileStatus(directory.common + "/info/exclude") != nil {
-                try link(directory.common, to: path, "info/exclude")
+                try link(directory.common, to: path, named: "info/exclude")
             }
             return path
         } catch {
@@ -114,7 +114,7 @@ struct GitView: Sendable {
         return try GitFile.read(path, limit: 8 << 10) ?? []
     }
 
-    private static func link(_ common: String, to path: String, _ name: String) throws(GitError) {
+    private static func link(_ common: String, to path: String, named name: String) throws(GitError) {
         guard symlink("\(common)/\(name)", "\(path)/\(name)") == 0 else {
             throw GitError(.unreadable, "\(path)/\(name): \(PrivateFile.systemMessage())")
         }

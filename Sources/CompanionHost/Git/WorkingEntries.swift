@@ -20,8 +20,8 @@ struct WorkingEntries: Sendable {
     init(
         listed: [UInt8],
         except unchanged: Set<GitPath>,
-        _ repository: GitRepository,
-        _ limits: GitSnapshots.Limits
+        of repository: GitRepository,
+        within limits: GitSnapshots.Limits
     ) throws {
         let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
@@ -60,7 +60,8 @@ struct WorkingEntries: Sendable {
             // A file that became a directory. Git removes it only before it gets the files in it.
             case .directory where directories.withFiles.contains(path): place(path, mode: "0", name: nothing)
             case .directory where !others.contains(path), .link: read += path.bytes + [0]
-            case .directory: place(path, mode: "160000", name: Self.name(GitSnapshots.repositoryMark, "", repository))
+            case .directory:
+                place(path, mode: "160000", name: Self.name(GitSnapshots.repositoryMark, text: "", of: repository))
             case .file:
                 count += 1
                 let isReadable = faccessat(root, name, R_OK, AT_EACCESS) == 0
@@ -70,7 +71,7 @@ struct WorkingEntries: Sendable {
                 } else {
                     leftOut[path] = status.size
                     let text = "\(status.size) \(status.changedAt.timeIntervalSince1970)"
-                    place(path, mode: "160000", name: Self.name(GitSnapshots.leftOutMark, text, repository))
+                    place(path, mode: "160000", name: Self.name(GitSnapshots.leftOutMark, text: text, of: repository))
                 }
             default: place(path, mode: "0", name: nothing)
             }
@@ -108,7 +109,7 @@ struct WorkingEntries: Sendable {
         placed += Array("\(mode) \(name)\t".utf8) + path.bytes + [0]
     }
 
-    private static func name(_ mark: String, _ text: String, _ repository: GitRepository) -> String {
+    private static func name(_ mark: String, text: String, of repository: GitRepository) -> String {
         let hash = SHA256.hash(data: Data(text.utf8)).hexText
         return String((mark + hash).utf8.prefix(repository.digits)) ?? ""
     }

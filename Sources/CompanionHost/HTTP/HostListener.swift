@@ -51,14 +51,14 @@ struct HostListener: Sendable {
             group.addTask {
                 defer { plainPort.finish() }
                 return await ending {
-                    try await serve(.plain, port: port, servers) { plainPort.yield($0) }
+                    try await serve(.plain, port: port, by: servers) { plainPort.yield($0) }
                 }
             }
             group.addTask {
                 defer { securePort.finish() }
                 // A port that was not chosen beside one that was: any free one.
                 let tlsPort = tlsPort ?? (port == 0 ? 0 : port + 1)
-                return await ending { try await serve(.secure, port: tlsPort, servers) { securePort.yield($0) } }
+                return await ending { try await serve(.secure, port: tlsPort, by: servers) { securePort.yield($0) } }
             }
             var listeners = 2
             if let port = await plainPorts.first(where: { _ in true }),
@@ -77,7 +77,7 @@ struct HostListener: Sendable {
                 if !lan {
                     for (kind, port) in [(Kind.plain, port), (.secure, tlsPort)] {
                         group.addTask {
-                            await serveIPv6Loopback(kind, port: port, servers)
+                            await serveIPv6Loopback(kind, port: port, by: servers)
                             return .follower
                         }
                     }
@@ -134,25 +134,25 @@ struct HostListener: Sendable {
     private func serve(
         _ kind: Kind,
         port: Int,
-        _ servers: Servers,
+        by servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
         guard lan else {
-            try await application(kind, host: "127.0.0.1", port: port, servers, listening: listening)
+            try await application(kind, host: "127.0.0.1", port: port, by: servers, listening: listening)
             return
         }
         do {
             // IPv4 arrives there too, as mapped addresses.
-            try await application(kind, host: "::", port: port, servers, listening: listening)
+            try await application(kind, host: "::", port: port, by: servers, listening: listening)
         } catch let error as CompanionHostError where error.code == .cannotListen {
             logger.notice("no IPv6 here", metadata: .failure(error, code: nil))
-            try await application(kind, host: "0.0.0.0", port: port, servers, listening: listening)
+            try await application(kind, host: "0.0.0.0", port: port, by: servers, listening: listening)
         }
     }
 
-    private func serveIPv6Loopback(_ kind: Kind, port: Int, _ servers: Servers) async {
+    private func serveIPv6Loopback(_ kind: Kind, port: Int, by servers: Servers) async {
         do {
-            try await application(kind, host: "::1", port: port, servers) { _ in }
+            try await application(kind, host: "::1", port: port, by: servers) { _ in }
         } catch {
             logger.notice("not listening on ::1", metadata: .failure(error, code: nil))
         }
@@ -160,7 +160,7 @@ struct HostListener: Sendable {
 
     private func builder(
         _ kind: Kind,
-        _ router: some HTTPResponder<HostRequestContext>
+        router: some HTTPResponder<HostRequestContext>
     ) throws -> HTTPServerBuilder {
         let http = HTTP1Channel.Configuration(
             idleTimeout: Self.idleTimeout,
@@ -194,7 +194,7 @@ struct HostListener: Sendable {
         _ kind: Kind,
         host: String,
         port: Int,
-        _ servers: Servers,
+        by servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
         // What the server's library calls errors are connections and listeners that were closed while it ended; what
@@ -204,7 +204,7 @@ struct HostListener: Sendable {
         let responder = router.router(isSecure: kind == .secure).buildResponder()
         let application = Application(
             responder: responder,
-            server: try builder(kind, responder),
+            server: try builder(kind, router: responder),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { channel in
                 if let bound = channel.localAddress?.port { listening(bound) }

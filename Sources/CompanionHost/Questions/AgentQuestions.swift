@@ -90,7 +90,7 @@ package final class AgentQuestions: Sendable {
         }
         events.send(.questionAsked(question.withoutArguments))
         emit(.question(ApprovalNotice(.asked, of: question)))
-        guard var ended = await ending(of: question.id, at: expiresAt, answers) else {
+        guard var ended = await ending(of: question.id, at: expiresAt, answers: answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
         }
@@ -107,7 +107,7 @@ package final class AgentQuestions: Sendable {
     }
 
     /// - Returns: The question once it is decided; nil if that cannot be stored.
-    private func ending(of id: String, at time: Date, _ answers: AsyncStream<Approval>) async -> Approval? {
+    private func ending(of id: String, at time: Date, answers: AsyncStream<Approval>) async -> Approval? {
         let decided = await withTaskGroup(of: Approval?.self) { group in
             group.addTask {
                 for await answered in answers { return answered }
@@ -179,8 +179,11 @@ package final class AgentQuestions: Sendable {
     /// Answers a question.
     ///
     /// - Throws: As ``decide(_:_:by:in:)``.
-    package func decide(_ id: String, _ answer: ApprovalAnswer, by person: QuestionDecider) async throws -> Approval {
-        let decided = try await database.writeChecked(durably: true) { try self.decide(id, answer, by: person, in: $0) }
+    package func decide(_ id: String, with answer: ApprovalAnswer, by person: QuestionDecider) async throws -> Approval
+    {
+        let decided = try await database.writeChecked(durably: true) {
+            try self.decide(id, with: answer, by: person, in: $0)
+        }
         settle(decided)
         return decided
     }
@@ -192,7 +195,7 @@ package final class AgentQuestions: Sendable {
     ///   does not offer; `permission.denied` for one that only the owner may give.
     func decide(
         _ id: String,
-        _ answer: ApprovalAnswer,
+        with answer: ApprovalAnswer,
         by person: QuestionDecider,
         in database: Database
     ) throws -> Approval {

@@ -104,7 +104,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         }
         // What is allowed in the project is not what a link in it leads to.
         let places = effect == .allow ? [ToolUse.joined(use.directory, with: names)] : use.places(names)
-        let inside = use.paths.map { use.isInside($0, places) }
+        let inside = use.paths.map { use.isInside($0, places: places) }
         let count = inside.count { $0 == true }
         if count == 0, effect != .allow, inside.contains(nil) || use.holds(names) { return .unknown }
         return count == 0 ? .none : count == inside.count ? .all : .part
@@ -127,7 +127,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
     /// Nothing is allowed if it is unknown whether another rule forbids it.
     ///
     /// - Returns: nil where a person has to be asked and no rule says so.
-    static func deciding(_ rules: [AgentRule], _ use: ToolUse) -> AgentRule? {
+    static func deciding(_ rules: [AgentRule], on use: ToolUse) -> AgentRule? {
         let concerns = rules.map { (rule: $0, concern: $0.concern(use)) }
         for effect in [Effect.deny, .ask] {
             let found = concerns.first { $0.rule.effect == effect && ($0.concern == .all || $0.concern == .part) }
@@ -265,12 +265,12 @@ struct ToolUse: Sendable {
     /// Whether a path is one of some places or below one, after all symbolic links are resolved. Blocks.
     ///
     /// - Returns: nil if that is unknown.
-    func isInside(_ path: String, _ places: [String]) -> Bool? {
+    func isInside(_ path: String, places: [String]) -> Bool? {
         resolved(path).map { real in places.contains { Self.isInside(real, of: $0) } }
     }
 
     /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
-    func isInProject(_ path: String) -> Bool { isInside(path, roots) == true }
+    func isInProject(_ path: String) -> Bool { isInside(path, places: roots) == true }
 
     /// Resolves the symbolic links of a path, as far as it exists.
     ///

@@ -22,28 +22,30 @@ struct AgentRuleBook: Sendable {
         for stored in try Self.stored(in: database) {
             guard let row = added.removeValue(forKey: stored.id) else {
                 ignored.append(stored)
-                faults.append(Self.fault(stored, "is not used, because the audit does not say that you added it"))
+                faults.append(Self.fault(stored, text: "is not used, because the audit does not say that you added it"))
                 continue
             }
             if stored.isSame(as: row) {
                 rules.append(stored)
             } else if let original = try AgentRule(row, in: database) {
                 rules.append(original)
-                faults.append(Self.fault(original, "was changed in the host's database, and counts as you added it"))
+                faults.append(
+                    Self.fault(original, text: "was changed in the host's database, and counts as you added it")
+                )
             } else {
                 ignored.append(stored)
-                faults.append(Self.fault(stored, "is not used, because it is not the one that you added"))
+                faults.append(Self.fault(stored, text: "is not used, because it is not the one that you added"))
             }
         }
         for row in added.values {
             guard let original = try AgentRule(row, in: database) else { continue }
             rules.append(original)
-            faults.append(Self.fault(original, "was deleted from the host's database, and still counts"))
+            faults.append(Self.fault(original, text: "was deleted from the host's database, and still counts"))
         }
         rules.sort { $0.id < $1.id }
     }
 
-    private static func fault(_ rule: AgentRule, _ text: String) -> Fault {
+    private static func fault(_ rule: AgentRule, text: String) -> Fault {
         Fault(
             rule: rule.id,
             text: "Rule \(rule.id) (\(rule.text)) \(text). To remove it: pairtool host rules remove \(rule.id)"

@@ -107,9 +107,9 @@ package struct AgentRules: Sendable {
             }
             let rules = all.filter { rule in rule.projectId.map { project?.isSame(as: $0) == true } ?? true }
             let use = ToolUse(asked, directory: turn.directory, project: turn.project)
-            guard let rule = try await BlockingCall.run({ AgentRule.deciding(rules, use) }) else { return nil }
+            guard let rule = try await BlockingCall.run({ AgentRule.deciding(rules, on: use) }) else { return nil }
             guard let decision = rule.decision(on: asked) else { return nil }
-            try await note(rule, asked, turn)
+            try await note(rule, asked: asked, in: turn)
             let word = rule.effect == .allow ? "allowed" : "refused"
             emit(.status("A rule of the host \(word) it: \(asked.call.title)"))
             return decision
@@ -119,7 +119,7 @@ package struct AgentRules: Sendable {
         }
     }
 
-    private func note(_ rule: AgentRule, _ asked: ProposedTool, _ turn: AgentTurn) async throws {
+    private func note(_ rule: AgentRule, asked: ProposedTool, in turn: AgentTurn) async throws {
         let now = clock.now()
         try await database.write(durably: true) { database in
             try AuditLog.append(

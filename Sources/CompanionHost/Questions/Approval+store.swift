@@ -66,23 +66,23 @@ extension Approval {
 
     /// A question with its full arguments; nil for an unknown one.
     static func find(_ id: String, in database: Database) throws -> Approval? {
-        try fetch(hasArguments: true, "WHERE id = ?", [id], in: database).first
+        try fetch(hasArguments: true, condition: "WHERE id = ?", arguments: [id], in: database).first
     }
 
     /// All open questions, the oldest first.
     static func open(in database: Database) throws -> [Approval] {
-        try fetch("WHERE state = 'open' ORDER BY number", in: database)
+        try fetch(condition: "WHERE state = 'open' ORDER BY number", in: database)
     }
 
     /// The newest of the others, the newest first.
     static func ended(limit: Int, in database: Database) throws -> [Approval] {
-        try fetch("WHERE state <> 'open' ORDER BY number DESC LIMIT ?", [limit], in: database)
+        try fetch(condition: "WHERE state <> 'open' ORDER BY number DESC LIMIT ?", arguments: [limit], in: database)
     }
 
     private static func fetch(
         hasArguments: Bool = false,
-        _ condition: String,
-        _ arguments: StatementArguments = [],
+        condition: String,
+        arguments: StatementArguments = [],
         in database: Database
     ) throws -> [Approval] {
         try Row.fetchAll(

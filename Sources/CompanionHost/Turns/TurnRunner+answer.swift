@@ -95,7 +95,7 @@ extension TurnRunner {
     /// Finds out where a turn's agent works, and notes it. While that lasts, the agent is not silent.
     private func begin(
         _ job: Job,
-        _ sink: AnswerSink,
+        sink: AnswerSink,
         noting start: NIOLockedValueBox<GitSessions.Start?>
     ) async throws -> AgentTurn {
         guard let sessions else { return job.turn }
@@ -136,7 +136,7 @@ extension TurnRunner {
         return await withTaskGroup(of: Ending.self) { group in
             group.addTask { [agent, ask] in
                 do {
-                    let turn = try await self.begin(job, sink, noting: start)
+                    let turn = try await self.begin(job, sink: sink, noting: start)
                     let conversation = AgentConversation(
                         emit: sink.emit,
                         notice: sink.notice,

@@ -39,7 +39,7 @@ struct ACPClientTests {
         var hasFailed: Bool { client.hasFailed || isFlooded }
         func call(_ call: ACPCall) -> Int { client.call(call) }
         func cancel(session: String) -> [Int] { client.cancel(session: session) }
-        func decide(_ key: Int, _ decision: ApprovalAnswer) -> Bool { client.decide(key, decision) }
+        func decide(_ key: Int, _ decision: ApprovalAnswer) -> Bool { client.decide(key, with: decision) }
         func takeOutput() -> [UInt8] { client.takeOutput() }
         func receive(_ bytes: some Sequence<UInt8>) -> [ACPClient.Event] {
             guard !isFlooded else { return [] }

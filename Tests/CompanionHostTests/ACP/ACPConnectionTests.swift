@@ -17,7 +17,7 @@ struct ACPConnectionTests {
         /// Writes messages at once.
         func write(_ messages: String...) {
             let bytes = Array(messages.map { $0 + "\n" }.joined().utf8)
-            bytes.withUnsafeBytes { connection.receive($0, &lines) }
+            bytes.withUnsafeBytes { connection.receive($0, into: &lines) }
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
         let options = #"[{"optionId":"y","name":"Yes","kind":"allow_once"}]"#
         let json = #"{"sessionId":"s","toolCall":{"toolCallId":"t",\#(call)},"options":\#(options)}"#
         let value = try #require(JSONValue(lenient: Array(json.utf8)), "\(json)")
-        return conversation.question(try #require(ACPQuestion(key: 0, value)))
+        return conversation.question(try #require(ACPQuestion(key: 0, value: value)))
     }
 
     private static let diff = #""content":[{"type":"diff","path":"a.txt","oldText":"one\n","newText":"two\n"}]"#
@@ -74,7 +74,7 @@ import Testing
         let rule = AgentRule(effect: .allow, command: "git log")
         for (command, effect) in [(#"["git","log"]"#, AgentRule.Effect.allow), (#"["git log"]"#, nil)] {
             let question = try shown(#""title":"Run","kind":"execute","rawInput":{"command":\#(command)}"#)
-            #expect(AgentRule.deciding([rule], ToolUse(question, directory: "/nowhere"))?.effect == effect)
+            #expect(AgentRule.deciding([rule], on: ToolUse(question, directory: "/nowhere"))?.effect == effect)
         }
     }
 
@@ -177,7 +177,7 @@ import Testing
         let options: JSONValue = [["optionId": "y", "name": "Yes", "kind": "allow_once"]]
         let question: JSONValue = ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": options]
         _ = try update("t", "pending")
-        _ = conversation.question(try #require(ACPQuestion(key: 0, question)))
+        _ = conversation.question(try #require(ACPQuestion(key: 0, value: question)))
         for (id, wasAsked) in [("t", true), ("u", false)] {
             guard case .tool(let call)? = try update(id, "completed") else { Issue.record("no tool"); continue }
             #expect(call.asked == wasAsked)

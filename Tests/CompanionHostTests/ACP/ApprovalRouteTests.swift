@@ -256,7 +256,7 @@ struct ApprovalRouteTests {
     @Test("An agent's options are limited in number and length, and their names are cut")
     func limits() {
         func question(_ options: [JSONValue]) -> ACPQuestion? {
-            ACPQuestion(key: 0, ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": .array(options)])
+            ACPQuestion(key: 0, value: ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": .array(options)])
         }
         func option(_ id: String, name: String = "n") -> JSONValue {
             ["optionId": .string(id), "name": .string(name), "kind": "allow_once"]

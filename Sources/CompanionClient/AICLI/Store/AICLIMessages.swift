@@ -26,7 +26,7 @@ package struct AICLIMessages: Sendable {
             await recorder.keep(chat: chat)
         }
         return await recorder.history.use { history throws(HistoryError) in
-            try await history.keep(role, text, chatID: chatID, of: recorder.host, at: date)
+            try await history.keep(role, text: text, chatID: chatID, of: recorder.host, at: date)
         } ?? nil
     }
 

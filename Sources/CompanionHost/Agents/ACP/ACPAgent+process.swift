@@ -31,7 +31,7 @@ extension ACPAgent {
             group.addTask { await begin(start.connection) }
             let reason: any Error
             do {
-                let running = Task { try await spawn(start, processes, lines) }
+                let running = Task { try await spawn(start, processes: processes, lines: lines) }
                 let status = try await withTaskCancellationHandler {
                     try await running.value
                 } onCancel: {
@@ -52,11 +52,11 @@ extension ACPAgent {
             start.connection.end(Task.isCancelled ? ACPEnd.shutdown : reason)
         }
         await processes.ended(within: Self.grace, logger: logger)
-        tell(of: start.connection, lines.withLockedValue { $0 })
+        tell(of: start.connection, lines: lines.withLockedValue { $0 })
     }
 
     /// Reports an unexpected end of the process to the owner.
-    private func tell(of connection: ACPConnection, _ lines: [String]) {
+    private func tell(of connection: ACPConnection, lines: [String]) {
         switch connection.reason {
         case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
         // The turn that needed the agent reports it.
@@ -82,8 +82,8 @@ extension ACPAgent {
 
     private func spawn(
         _ start: Start,
-        _ processes: AgentProcesses,
-        _ lines: NIOLockedValueBox<[String]>
+        processes: AgentProcesses,
+        lines: NIOLockedValueBox<[String]>
     ) async throws -> TerminationStatus {
         var options = PlatformOptions()
         // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.
@@ -105,15 +105,15 @@ extension ACPAgent {
             error: .sequence
         ) { execution in
             processes.lead(execution.processIdentifier.value)
-            await converse(execution, start.connection, processes, lastLines: lines)
+            await converse(execution, over: start.connection, processes: processes, lastLines: lines)
         }
         return outcome.terminationStatus
     }
 
     private func converse(
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
-        _ connection: ACPConnection,
-        _ processes: AgentProcesses,
+        over connection: ACPConnection,
+        processes: AgentProcesses,
         lastLines: NIOLockedValueBox<[String]>
     ) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
@@ -131,13 +131,15 @@ extension ACPAgent {
             }
             group.addTask {
                 var lines = ACPLines(limit: ACPClient.maximumLine)
-                await execution.standardOutput.drain("agent's output", logger) { connection.receive($0, &lines) }
+                await execution.standardOutput.drain("agent's output", logger: logger) {
+                    connection.receive($0, into: &lines)
+                }
                 connection.outputEnded()
                 end.finish()
             }
             group.addTask {
                 var log = AgentLogFile(path: logPath)
-                await execution.standardError.drain("agent's standard error", logger) { log.write($0) }
+                await execution.standardError.drain("agent's standard error", logger: logger) { log.write($0) }
                 log.close()
                 lastLines.withLockedValue { $0 = log.lastLines }
             }

@@ -101,13 +101,15 @@ package struct ACPAgent: Agent {
             if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
             let info = try await connection.ready()
             let known = try await session(of: turn, info: info, connection: connection, conversation: conversation)
-            guard try await run(turn, in: known, connection, conversation) != nil else {
+            guard try await run(turn, in: known, over: connection, conversation: conversation) != nil else {
                 return lastTrouble.withLockedValue { $0 = nil }
             }
             connection.forget(chat: turn.chatID)
             let lost = "\(launch.name) no longer has its session"
             let new = try await newSession(of: turn, lost: lost, connection: connection, conversation: conversation)
-            if let refusal = try await run(turn, in: new, connection, conversation) { throw refusal }
+            if let refusal = try await run(turn, in: new, over: connection, conversation: conversation) {
+                throw refusal
+            }
             lastTrouble.withLockedValue { $0 = nil }
         } catch {
             if Task.isCancelled || error as? ACPEnd == .shutdown { throw CancellationError() }
@@ -139,8 +141,8 @@ package struct ACPAgent: Agent {
     private func run(
         _ turn: AgentTurn,
         in session: String,
-        _ connection: ACPConnection,
-        _ conversation: AgentConversation
+        over connection: ACPConnection,
+        conversation: AgentConversation
     ) async throws -> ACPRefusal? {
         // It may change its mode just when it was checked.
         for _ in 0..<10 {
@@ -148,7 +150,7 @@ package struct ACPAgent: Agent {
                 limits: limits,
                 reader: conversation,
                 checkMode: { () throws(AgentError) in
-                    _ = try checkMode(of: session, connection, emit: conversation.emit)
+                    _ = try checkMode(of: session, over: connection, emit: conversation.emit)
                 },
                 stop: { connection.cancel(session: session) }
             )
@@ -159,14 +161,14 @@ package struct ACPAgent: Agent {
                 }
             }
             do {
-                try await makeAsk(session, connection)
-                let modes = try checkMode(of: session, connection, emit: conversation.emit)
+                try await makeAsk(session, over: connection)
+                let modes = try checkMode(of: session, over: connection, emit: conversation.emit)
                 try await prompt.run {
                     try await connection.prompt(turn.prompt, session: session, in: modes, listener: prompt.listener)
                 } ask: { question in
                     await conversation.ask(question)
                 } decide: { key, answer in
-                    connection.decide(key, answer)
+                    connection.decide(key, with: answer)
                 }
                 return nil
             } catch is ACPModeChanged {
@@ -285,7 +287,7 @@ extension ACPAgent {
     }
 
     /// Leaves a mode in which the agent asks nothing, where that is not allowed and there is another one.
-    private func makeAsk(_ session: String, _ connection: ACPConnection) async throws {
+    private func makeAsk(_ session: String, over connection: ACPConnection) async throws {
         guard !launch.allowsBypass, let modes = connection.modes(ofSession: session),
             modes.asksNothing(in: modes.current, more: launch.bypassModes),
             let mode = modes.askingMode(more: launch.bypassModes)
@@ -299,7 +301,7 @@ extension ACPAgent {
     /// - Throws: In a mode that asks nothing, where that is not allowed.
     private func checkMode(
         of session: String,
-        _ connection: ACPConnection,
+        over connection: ACPConnection,
         emit: @Sendable (TurnEvent) -> Void
     ) throws(AgentError) -> ACPModes? {
         guard let modes = connection.modes(ofSession: session) else { return nil }

@@ -104,7 +104,7 @@ struct ACPClient: Sendable {
     /// Answers a question.
     ///
     /// - Returns: Whether it was open, and has such an option.
-    mutating func decide(_ key: Int, _ answer: ApprovalAnswer) -> Bool {
+    mutating func decide(_ key: Int, with answer: ApprovalAnswer) -> Bool {
         guard let question = questions[key] else { return false }
         let option: ApprovalOption?
         do {
@@ -153,10 +153,10 @@ struct ACPClient: Sendable {
         }
         garbage = 0
         switch message {
-        case .answer(let id, let result): return answered(id, result)
+        case .answer(let id, let result): return answered(id, with: result)
         case .notification("session/update", let parameters): return updated(parameters)
         case .notification: return []
-        case .request(let id, "session/request_permission", let parameters): return asked(id, parameters)
+        case .request(let id, "session/request_permission", let parameters): return asked(id, with: parameters)
         case .request(let id, _, _):
             let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found")
             write(.answer(id, .failure(refusal)))
@@ -164,7 +164,7 @@ struct ACPClient: Sendable {
         }
     }
 
-    private mutating func answered(_ id: ACPID, _ result: Result<JSONValue, ACPRefusal>) -> [Event] {
+    private mutating func answered(_ id: ACPID, with result: Result<JSONValue, ACPRefusal>) -> [Event] {
         // An answer to nothing, or a second one, is left alone.
         guard let number = id.number, let call = calls.removeValue(forKey: number) else { return [] }
         var events: [Event] = []
@@ -197,8 +197,8 @@ struct ACPClient: Sendable {
         }
     }
 
-    private mutating func asked(_ id: ACPID, _ parameters: JSONValue) -> [Event] {
-        guard let question = ACPQuestion(key: nextQuestion, parameters) else {
+    private mutating func asked(_ id: ACPID, with parameters: JSONValue) -> [Event] {
+        guard let question = ACPQuestion(key: nextQuestion, value: parameters) else {
             let refusal = ACPRefusal(
                 code: ACPRefusal.invalidParameters,
                 message: "sessionId or toolCall is missing, or there are too many options, "

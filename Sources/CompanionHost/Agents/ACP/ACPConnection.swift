@@ -193,11 +193,11 @@ final class ACPConnection: Sendable {
                 let waiting = Waiting(continuation: continuation, call: call, chat: chat.map(ByteText.init))
                 guard let number = begin(waiting) else { return }
                 place.withLockedValue { $0 = number }
-                if Task.isCancelled { fail(number, CancellationError()) }
+                if Task.isCancelled { fail(number, with: CancellationError()) }
                 expire(number, within: limit)
             }
         } onCancel: {
-            if let number = place.withLockedValue({ $0 }) { fail(number, CancellationError()) }
+            if let number = place.withLockedValue({ $0 }) { fail(number, with: CancellationError()) }
         }
     }
 
@@ -242,7 +242,7 @@ final class ACPConnection: Sendable {
             // It may have come to its end by now.
             guard self.waits(for: number) else { return }
             self.retire()
-            self.fail(number, CancellationError())
+            self.fail(number, with: CancellationError())
         }
     }
 
@@ -250,10 +250,10 @@ final class ACPConnection: Sendable {
     ///
     /// - Returns: Whether the agent still waited.
     @discardableResult
-    func decide(_ question: Int, _ answer: ApprovalAnswer) -> Bool {
+    func decide(_ question: Int, with answer: ApprovalAnswer) -> Bool {
         state.withLockedValue { state in
             defer { flush(&state) }
-            return state.client.decide(question, answer)
+            return state.client.decide(question, with: answer)
         }
     }
 
@@ -274,7 +274,7 @@ final class ACPConnection: Sendable {
 
     /// - Returns: Whether it still waited.
     @discardableResult
-    private func fail(_ number: Int, _ error: any Error) -> Bool {
+    private func fail(_ number: Int, with error: any Error) -> Bool {
         let call = remove(number)
         call?.continuation.resume(throwing: error)
         return call != nil
@@ -290,7 +290,7 @@ final class ACPConnection: Sendable {
         guard rest > .zero else {
             // First, because the waiting task may begin another turn at once.
             retire()
-            fail(number, ACPEnd.silent(limit))
+            fail(number, with: ACPEnd.silent(limit))
             return
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(rest / .milliseconds(1)) + 1)) {
@@ -316,7 +316,7 @@ final class ACPConnection: Sendable {
     /// Takes bytes that the agent has written. To be called by one task.
     ///
     /// - Parameter lines: Collects the lines of the agent's output, from its first byte on.
-    func receive(_ bytes: UnsafeRawBufferPointer, _ lines: inout ACPLines) {
+    func receive(_ bytes: UnsafeRawBufferPointer, into lines: inout ACPLines) {
         guard reason == nil else { return }
         let isWhole = lines.take(bytes) { line in
             // A line may have megabytes: it is read before the lock that all chats need.
@@ -362,7 +362,7 @@ final class ACPConnection: Sendable {
             }
         case .question(let question):
             let listener = state.withLockedValue { $0.listeners[ByteText(question.session)] }
-            if let listener { listener.question(question) } else { decide(question.key, .cancelled) }
+            if let listener { listener.question(question) } else { decide(question.key, with: .cancelled) }
         case .withdrawn(let key):
             // Keys are unique among all sessions.
             for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.withdrawn(key) }

@@ -106,7 +106,7 @@ struct ACPConversation: Sendable {
         hasWorked = true
         // An id that is used again is another call.
         let id = ByteText(question.call.id)
-        if calls[id]?.shown.hasEnded == true { keep(nil, id) }
+        if calls[id]?.shown.hasEnded == true { keep(nil, id: id) }
         // What is asked about has not ended, whatever the agent says.
         var change = question.call
         if change.status == .completed || change.status == .failed { change.status = .pending }
@@ -141,7 +141,7 @@ struct ACPConversation: Sendable {
         if let known = calls[id]?.shown, known.hasEnded {
             // More of a call that has ended is not kept, unless another one begins with the same id.
             guard change.begins, change.status != .completed, change.status != .failed else { return known }
-            keep(nil, id)
+            keep(nil, id: id)
         }
         if calls[id] == nil { needsGap = hasText }
         var call = calls[id] ?? Call(shown: ToolReport(id: change.id, title: "", asked: false))
@@ -178,15 +178,18 @@ struct ACPConversation: Sendable {
         if call.shown.hasEnded {
             // Only its name is of use from now on: what it gave may be large.
             let shown = call.shown
-            keep(Call(shown: ToolReport(id: shown.id, title: shown.title, kind: shown.kind, status: shown.status)), id)
+            keep(
+                Call(shown: ToolReport(id: shown.id, title: shown.title, kind: shown.kind, status: shown.status)),
+                id: id
+            )
             call.shown.changes = call.diffs.map(\.change)
         } else {
-            keep(call, id)
+            keep(call, id: id)
         }
         return call.shown
     }
 
-    private mutating func keep(_ call: Call?, _ id: ByteText) {
+    private mutating func keep(_ call: Call?, id: ByteText) {
         openSize += (call?.size ?? 0) - (calls[id]?.size ?? 0)
         calls[id] = call
     }

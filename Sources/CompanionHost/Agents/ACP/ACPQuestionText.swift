@@ -53,7 +53,7 @@ struct ACPQuestionText {
         case .object(var members)?:
             for name in command?.names ?? [] { members[name] = nil }
             let texts = shownTexts
-            for (name, value) in members where isShown(name, value, among: texts) { members[name] = nil }
+            for (name, value) in members where isShown(name, value: value, among: texts) { members[name] = nil }
             return members.isEmpty ? [] : [JSONValue.object(members).indentedJSON]
         case let other?: return [other.indentedJSON]
         }
@@ -81,7 +81,7 @@ struct ACPQuestionText {
 
     /// Whether a difference, or the line of a path, shows all of the same. Name and value are both looked at, as an
     /// agent may call anything by such a name, and give the text of a file to a member that runs it.
-    private func isShown(_ name: String, _ value: JSONValue, among texts: Set<ByteText>) -> Bool {
+    private func isShown(_ name: String, value: JSONValue, among texts: Set<ByteText>) -> Bool {
         guard Self.editNames.contains(ByteText(name)), let text = value.string else { return false }
         return texts.contains(ByteText(text))
     }

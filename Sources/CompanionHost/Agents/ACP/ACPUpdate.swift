@@ -183,7 +183,7 @@ struct ACPQuestion: Sendable, Hashable {
     static let nameLength = 200
 
     /// nil for one that lacks something, or has too many options or ids that are too long.
-    init?(key: Int, _ value: JSONValue) {
+    init?(key: Int, value: JSONValue) {
         guard let session = value["sessionId"]?.string, let call = value["toolCall"].flatMap(ACPToolCall.init) else {
             return nil
         }

@@ -63,7 +63,7 @@ extension Explorer {
                 number += 1
                 if number % 256 == 0, isStopped() { return false }
                 guard
-                    let isMatch = Self.contains(line, wanted, ignoringCase: ignoresCase, isStopped: isStopped)
+                    let isMatch = Self.contains(line, wanted: wanted, ignoringCase: ignoresCase, isStopped: isStopped)
                 else { return false }
                 guard isMatch else { continue }
                 let text = String(decoding: line.prefix(300), as: UTF8.self).trimmingWhitespace()
@@ -84,7 +84,7 @@ extension Explorer {
     /// Whether bytes occur in a line, nil when stopped; ASCII letters may differ in case when `ignoringCase`.
     private static func contains(
         _ line: ArraySlice<UInt8>,
-        _ wanted: [UInt8],
+        wanted: [UInt8],
         ignoringCase: Bool,
         isStopped: () -> Bool
     ) -> Bool? {

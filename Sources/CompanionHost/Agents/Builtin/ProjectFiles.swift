@@ -78,7 +78,7 @@ final class ProjectFiles {
     /// The entries of a directory, at most ``maximumEntries``. Names that are not UTF-8 are shown repaired; entries
     /// with such names cannot be opened.
     func listing(of names: [String]) throws(Refusal) -> Listing {
-        let directory = try open(names, O_RDONLY | O_DIRECTORY)
+        let directory = try open(names, flags: O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(directory) else {
             close(directory)
             throw Refusal(text: "\(Self.shown(names)) cannot be read.")
@@ -116,7 +116,7 @@ final class ProjectFiles {
         case .pipe?, .socket?, .characterDevice?, .other?, nil: throw Refusal(text: "\(shown) is not a regular file.")
         }
         // Checked again behind the open: what was a file could be a pipe by now, and must not block.
-        let file = try open(names, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        let file = try open(names, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
         defer { close(file) }
         guard let opened = FileStatus(descriptor: file), opened.kind == .file else {
             throw Refusal(text: "\(shown) is not a regular file.")
@@ -127,7 +127,7 @@ final class ProjectFiles {
     /// Whether the path exists, even as a symbolic link that leads nowhere.
     func exists(_ names: [String]) -> Bool {
         guard let name = names.last, ProjectRoot.isName(name),
-            let directory = try? root.open(names.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)
+            let directory = try? root.open(names.dropLast(), flags: ProjectRoot.lookOnly | O_DIRECTORY)
         else { return false }
         defer { close(directory) }
         return FileStatus(name, in: directory) != nil
@@ -148,14 +148,14 @@ final class ProjectFiles {
     }
 
     private func look(at names: [String]) throws(Refusal) -> FileStatus? {
-        let file = try open(names, ProjectRoot.lookOnly)
+        let file = try open(names, flags: ProjectRoot.lookOnly)
         defer { close(file) }
         return FileStatus(descriptor: file)
     }
 
-    private func open(_ names: [String], _ flags: Int32) throws(Refusal) -> Int32 {
+    private func open(_ names: [String], flags: Int32) throws(Refusal) -> Int32 {
         do {
-            return try root.open(names, flags)
+            return try root.open(names, flags: flags)
         } catch {
             let shown = Self.shown(names)
             switch error.code {

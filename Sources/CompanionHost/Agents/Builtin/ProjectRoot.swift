@@ -51,11 +51,11 @@ final class ProjectRoot {
     ///   - names: The names of its path; none for the directory itself.
     ///   - flags: As of `open`, for reading. With ``lookOnly``, and without the kernel's help, a link itself is opened.
     /// - Returns: A descriptor that the caller closes.
-    func open(_ names: some Collection<String>, _ flags: Int32) throws(Failure) -> Int32 {
+    func open(_ names: some Collection<String>, flags: Int32) throws(Failure) -> Int32 {
         guard names.allSatisfy(Self.isName) else { throw Failure(code: EINVAL) }
         switch resolution {
-        case .kernel: return try openBeneath(names.isEmpty ? "." : names.joined(separator: "/"), flags)
-        case .byName: return try walk(Array(names), flags)
+        case .kernel: return try openBeneath(names.isEmpty ? "." : names.joined(separator: "/"), flags: flags)
+        case .byName: return try walk(Array(names), flags: flags)
         }
     }
 
@@ -67,7 +67,7 @@ final class ProjectRoot {
             && !bytes.elementsEqual(".".utf8) && !bytes.elementsEqual("..".utf8)
     }
 
-    private func openBeneath(_ path: String, _ flags: Int32) throws(Failure) -> Int32 {
+    private func openBeneath(_ path: String, flags: Int32) throws(Failure) -> Int32 {
         // The kernel gives up with EAGAIN when something was renamed while it looked.
         for _ in 0..<100 {
             let file = pairtool_open_beneath(descriptor, path, flags)
@@ -77,19 +77,19 @@ final class ProjectRoot {
         throw Failure(code: errno)
     }
 
-    private func walk(_ names: [String], _ flags: Int32) throws(Failure) -> Int32 {
-        guard let last = names.last else { return try openEntry(".", in: descriptor, flags) }
-        var current = try openEntry(".", in: descriptor, Self.lookOnly | O_DIRECTORY)
+    private func walk(_ names: [String], flags: Int32) throws(Failure) -> Int32 {
+        guard let last = names.last else { return try openEntry(".", in: descriptor, flags: flags) }
+        var current = try openEntry(".", in: descriptor, flags: Self.lookOnly | O_DIRECTORY)
         defer { close(current) }
         for name in names.dropLast() {
-            let next = try openEntry(name, in: current, Self.lookOnly | O_DIRECTORY)
+            let next = try openEntry(name, in: current, flags: Self.lookOnly | O_DIRECTORY)
             close(current)
             current = next
         }
-        return try openEntry(last, in: current, flags)
+        return try openEntry(last, in: current, flags: flags)
     }
 
-    private func openEntry(_ name: String, in directory: Int32, _ flags: Int32) throws(Failure) -> Int32 {
+    private func openEntry(_ name: String, in directory: Int32, flags: Int32) throws(Failure) -> Int32 {
         let file = openat(directory, name, flags | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw Failure(code: errno) }
         return file

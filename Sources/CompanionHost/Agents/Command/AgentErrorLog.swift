@@ -48,7 +48,7 @@ struct AgentErrorLog {
 extension SubprocessOutputSequence {
     /// Reads the output of a process until it ends. An output that breaks off is logged: as a warning, unless the task
     /// was cancelled, which ends the process.
-    func drain(_ name: String, _ logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
+    func drain(_ name: String, logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
         do {
             for try await buffer in self { buffer.withUnsafeBytes { body($0) } }
         } catch {

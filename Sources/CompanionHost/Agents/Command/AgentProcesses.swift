@@ -189,10 +189,10 @@ final class AgentProcesses: Sendable {
             let environment = process.isZombie ? [] : ProcessTable.environment(of: process.id)
             if let leader = run.leader, process.session == leader || process.group == leader {
                 members.insert(process.id)
-            } else if contains(environment, run.mark) {
+            } else if contains(environment, entry: run.mark) {
                 members.insert(process.id)
             } else if adoptsOrphans, process.parent == own, process.session != session,
-                !contains(environment, Array("\(variable)=".utf8)),
+                !contains(environment, entry: Array("\(variable)=".utf8)),
                 // It may be of another run that was there when it began.
                 !others.contains(where: { $0.startedAt <= process.startedAt })
             {
@@ -209,7 +209,7 @@ final class AgentProcesses: Sendable {
     }
 
     /// Whether an environment has a variable that begins like this, or is exactly this with its value.
-    private static func contains(_ environment: [UInt8], _ entry: [UInt8]) -> Bool {
+    private static func contains(_ environment: [UInt8], entry: [UInt8]) -> Bool {
         environment.split(separator: 0).contains { $0.starts(with: entry) }
     }
 }

@@ -76,7 +76,7 @@ package struct CommandAgent: Agent {
                 processes.lead(execution.processIdentifier.value)
                 await Self.converse(
                     execution,
-                    processes,
+                    processes: processes,
                     prompt: turn.prompt,
                     emit: emit,
                     errors: errors,
@@ -84,7 +84,7 @@ package struct CommandAgent: Agent {
                 )
             }
             await processes.ended(within: Self.grace, logger: logger)
-            try Self.check(outcome.terminationStatus, errors.withLockedValue(\.self))
+            try Self.check(outcome.terminationStatus, errors: errors.withLockedValue(\.self))
         } catch let error as AgentError {
             throw error
         } catch {
@@ -94,7 +94,7 @@ package struct CommandAgent: Agent {
         }
     }
 
-    private static func check(_ status: TerminationStatus, _ errors: [String]) throws(AgentError) {
+    private static func check(_ status: TerminationStatus, errors: [String]) throws(AgentError) {
         let reason = errors.isEmpty ? "" : ": \(errors.joined(separator: " / "))"
         switch status {
         case .exited(0): return
@@ -117,7 +117,7 @@ package struct CommandAgent: Agent {
     /// Writes the prompt and reads the answer at the same time: either pipe may fill up.
     private static func converse(
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
-        _ processes: AgentProcesses,
+        processes: AgentProcesses,
         prompt: String,
         emit: @escaping @Sendable (TurnEvent) -> Void,
         errors: NIOLockedValueBox<[String]>,
@@ -134,7 +134,7 @@ package struct CommandAgent: Agent {
             }
             group.addTask {
                 var decoder = UTF8StreamDecoder()
-                await execution.standardOutput.drain("agent's output", logger) { bytes in
+                await execution.standardOutput.drain("agent's output", logger: logger) { bytes in
                     let text = decoder.decode(bytes)
                     if !text.isEmpty { emit(.text(text)) }
                 }
@@ -143,7 +143,7 @@ package struct CommandAgent: Agent {
             }
             group.addTask {
                 var log = AgentErrorLog(logger: logger)
-                await execution.standardError.drain("agent's standard error", logger) { log.write($0) }
+                await execution.standardError.drain("agent's standard error", logger: logger) { log.write($0) }
                 log.finish()
                 errors.withLockedValue { $0 = log.lastLines }
             }

@@ -104,29 +104,30 @@ extension ModelTool {
     /// Reads a call's arguments.
     func command(_ arguments: String) throws(ModelToolRefusal) -> BuiltinCommand {
         let arguments = try Self.decode(arguments)
-        func needed(_ value: String?, _ name: String) throws(ModelToolRefusal) -> String {
+        func needed(_ value: String?, name: String) throws(ModelToolRefusal) -> String {
             guard let value, !value.isEmpty else { throw ModelToolRefusal(text: "Error: `\(name)` is missing.") }
             return value
         }
-        func clamped(_ value: Int?, _ usual: Int, _ range: ClosedRange<Int>) -> Int {
+        func clamped(_ value: Int?, usual: Int, to range: ClosedRange<Int>) -> Int {
             min(max(value ?? usual, range.lowerBound), range.upperBound)
         }
         switch self {
         case .listDirectory: return .list(directory: arguments.path ?? "")
-        case .showTree: return .tree(directory: arguments.path ?? "", depth: clamped(arguments.depth, 3, 1...8))
-        case .findFiles: return .find(pattern: try needed(arguments.pattern, "pattern"))
-        case .search: return .search(text: try needed(arguments.text, "text"))
+        case .showTree:
+            return .tree(directory: arguments.path ?? "", depth: clamped(arguments.depth, usual: 3, to: 1...8))
+        case .findFiles: return .find(pattern: try needed(arguments.pattern, name: "pattern"))
+        case .search: return .search(text: try needed(arguments.text, name: "text"))
         case .readFile:
-            let path = try needed(arguments.path, "path")
+            let path = try needed(arguments.path, name: "path")
             guard arguments.first_line != nil || arguments.last_line != nil else {
                 return .show(file: path, lines: nil)
             }
-            let first = clamped(arguments.first_line, 1, 1...Int(Int32.max))
+            let first = clamped(arguments.first_line, usual: 1, to: 1...Int(Int32.max))
             return .show(
                 file: path,
-                lines: first...clamped(arguments.last_line, Int(Int32.max), first...Int(Int32.max))
+                lines: first...clamped(arguments.last_line, usual: Int(Int32.max), to: first...Int(Int32.max))
             )
-        case .gitLog: return .log(count: clamped(arguments.count, 10, 1...100))
+        case .gitLog: return .log(count: clamped(arguments.count, usual: 10, to: 1...100))
         }
     }
 

@@ -175,7 +175,7 @@ extension ModelTurn {
         let result: String
         do {
             let done = try await ModelTool.run(
-                try command(of: call, tool),
+                try command(of: call, tool: tool),
                 in: directory,
                 limit: conversation.resultSize
             )
@@ -191,7 +191,7 @@ extension ModelTurn {
         return result
     }
 
-    private func command(of call: ProviderToolCall, _ tool: ModelTool?) throws(ModelToolRefusal) -> BuiltinCommand {
+    private func command(of call: ProviderToolCall, tool: ModelTool?) throws(ModelToolRefusal) -> BuiltinCommand {
         guard let tool else {
             throw ModelToolRefusal(
                 text: "Error: there is no tool “\(TerminalText.line(call.name).scalars(atMost: 60))”."

@@ -67,6 +67,6 @@ final class ConnectionActivity {
     private func become(_ phase: ConnectionPolicy.Phase) {
         guard phase != self.phase, self.phase != .live else { return }
         self.phase = phase
-        gate.enter(phase, id)
+        gate.enter(phase, id: id)
     }
 }

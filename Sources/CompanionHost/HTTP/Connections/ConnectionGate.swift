@@ -61,7 +61,7 @@ final class ConnectionGate: Sendable {
             return (isOpen, instead.flatMap { state.held.removeValue(forKey: $0) })
         }
         wake.yield()
-        if let instead { self.end(instead, .gaveWay, "too many connections") }
+        if let instead { self.end(instead, ending: .gaveWay, reason: "too many connections") }
         guard isOpen else {
             note("too many connections", of: peer)
             return false
@@ -75,25 +75,25 @@ final class ConnectionGate: Sendable {
         return true
     }
 
-    func enter(_ phase: ConnectionPolicy.Phase, _ id: ConnectionPolicy.ID) {
+    func enter(_ phase: ConnectionPolicy.Phase, id: ConnectionPolicy.ID) {
         let now = clock.now()
         let instead = state.withLockedValue { state in
-            state.policy.enter(phase, id, now: now).flatMap { state.held.removeValue(forKey: $0) }
+            state.policy.enter(phase, id: id, now: now).flatMap { state.held.removeValue(forKey: $0) }
         }
-        if let instead { end(instead, .gaveWay, "too many slow requests") }
+        if let instead { end(instead, ending: .gaveWay, reason: "too many slow requests") }
     }
 
     /// Notes whether the last request of a connection has proven to come from a paired device.
-    func trust(_ channel: any Channel, _ isTrusted: Bool) {
+    func trust(_ channel: any Channel, isTrusted: Bool) {
         let id = Self.id(of: channel)
-        state.withLockedValue { $0.policy.trust(id, isTrusted) }
+        state.withLockedValue { $0.policy.trust(id, isTrusted: isTrusted) }
     }
 
     /// Logs something that a stranger has done, in one line for each peer and minute.
     func note(_ reason: String, of peer: IPAddress) {
         let now = clock.now()
         guard let line = state.withLockedValue({ $0.logLimiter.note(peer.description, now: now) }) else { return }
-        log(reason, line)
+        log(reason, line: line)
     }
 
     /// Ends overdue connections, until the task is cancelled.
@@ -114,17 +114,17 @@ final class ConnectionGate: Sendable {
                 state.held.removeValue(forKey: item.id).map { (held: $0, phase: item.phase) }
             }
         }
-        for (held, phase) in overdue { end(held, .tooSlow, "too slow (\(phase))") }
+        for (held, phase) in overdue { end(held, ending: .tooSlow, reason: "too slow (\(phase))") }
         // Behind what was just said: that counts what was left out, too.
-        for line in state.withLockedValue({ $0.logLimiter.takeOver(now: now) }) { log("more of the same", line) }
+        for line in state.withLockedValue({ $0.logLimiter.takeOver(now: now) }) { log("more of the same", line: line) }
     }
 
-    private func end(_ held: Held, _ ending: Ending, _ reason: String) {
+    private func end(_ held: Held, ending: Ending, reason: String) {
         held.end(ending)
         note(reason, of: held.peer)
     }
 
-    private func log(_ reason: String, _ line: PeerLogLimiter.Suppressed) {
+    private func log(_ reason: String, line: PeerLogLimiter.Suppressed) {
         logger.notice(
             "connection",
             metadata: .event(

@@ -79,7 +79,7 @@ struct ConnectionPolicy: Sendable {
     /// A connection begins with something else.
     ///
     /// - Returns: Who gives way, which may be itself: that one is forgotten, and has to be ended.
-    mutating func enter(_ phase: Phase, _ id: ID, now: Date) -> ID? {
+    mutating func enter(_ phase: Phase, id: ID, now: Date) -> ID? {
         guard let connection = connections[id], connection.phase != phase else { return nil }
         let address = connection.address
         var instead: ID?
@@ -98,7 +98,7 @@ struct ConnectionPolicy: Sendable {
     }
 
     /// A request on a connection has proven to come from a paired device, or has failed to.
-    mutating func trust(_ id: ID, _ isTrusted: Bool) {
+    mutating func trust(_ id: ID, isTrusted: Bool) {
         connections[id]?.isTrusted = isTrusted
     }
 

@@ -49,7 +49,7 @@ final class PlaintextHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Ends the connection.
     func end(_ ending: ConnectionGate.Ending) {
         guard ending == .tooSlow, activity.mayBeAnswered, let context else { return socket.cut() }
-        let bytes = PlainAnswer.bytes(408, "Request Timeout", "The request took too long to arrive")
+        let bytes = PlainAnswer.bytes(408, reason: "Request Timeout", text: "The request took too long to arrive")
         let socket = NIOLoopBound(socket, eventLoop: context.eventLoop)
         context.writeAndFlush(Self.wrapOutboundOut(bytes)).whenComplete { _ in socket.value.cut() }
         context.eventLoop.scheduleTask(in: Self.closeTimeout) { socket.value.cut() }

@@ -90,8 +90,8 @@ final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
         state = .draining(bytes: 0)
         let bytes = PlainAnswer.bytes(
             400,
-            "Bad Request",
-            CompanionErrorResponse.Text.httpsOnly
+            reason: "Bad Request",
+            text: CompanionErrorResponse.Text.httpsOnly
         )
         context.writeAndFlush(Self.wrapOutboundOut(bytes), promise: nil)
         context.close(mode: .output, promise: nil)
@@ -102,7 +102,7 @@ final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 /// An answer that is written without a request's way through the routes.
 enum PlainAnswer {
-    static func bytes(_ status: Int, _ reason: String, _ text: String) -> ByteBuffer {
+    static func bytes(_ status: Int, reason: String, text: String) -> ByteBuffer {
         let encoded = try? CompanionJSON.encoder().encode(CompanionErrorResponse(error: text))
         let body = encoded.map { String(decoding: $0, as: UTF8.self) } ?? ""
         return ByteBuffer(

@@ -59,7 +59,7 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             let negotiator = LiveNegotiator {
                 connection.value.socket.note("no HTTP request")
             } isGranted: { channel, head in
-                isGranted(head, on: channel, upgrade, logger)
+                isGranted(head, on: channel, upgrade: upgrade, logger: logger)
             }
             let handler = NIOTypedHTTPServerUpgradeHandler<Negotiated>(
                 httpEncoder: encoder,
@@ -117,8 +117,8 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
     private func isGranted(
         _ head: HTTPRequestHead,
         on channel: any Channel,
-        _ upgrade: LiveUpgrade,
-        _ logger: Logger
+        upgrade: LiveUpgrade,
+        logger: Logger
     ) -> EventLoopFuture<Bool> {
         guard let request = try? HTTPRequest(head, secure: true, splitCookie: false) else {
             return channel.eventLoop.makeSucceededFuture(false)

@@ -56,8 +56,8 @@ struct LiveSocket: Sendable {
     func serve(_ channel: Channel, device: AuthenticatedDevice, logger: Logger) async {
         do {
             try await channel.executeThenClose { inbound, outbound in
-                let ending = await run(inbound, outbound, device: device)
-                await close(channel.channel, ending)
+                let ending = await run(inbound, outbound: outbound, device: device)
+                await close(channel.channel, ending: ending)
                 // A reader that does not read must not hold up the end: what is not sent by now is given up.
                 channel.channel.close(promise: nil)
             }
@@ -68,7 +68,7 @@ struct LiveSocket: Sendable {
 
     private func run(
         _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
+        outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
         device: AuthenticatedDevice
     ) async -> Ending {
         let (id, frames) = events.subscribe()
@@ -76,7 +76,7 @@ struct LiveSocket: Sendable {
         let signs = NIOLockedValueBox(0)
         return await withTaskGroup(of: Ending.self) { group in
             group.addTask { await send(frames, to: outbound) }
-            group.addTask { await receive(inbound, outbound, signs: signs) }
+            group.addTask { await receive(inbound, outbound: outbound, signs: signs) }
             group.addTask { await ping(outbound, signs: signs) }
             group.addTask {
                 switch await revocations.wait(for: device) {
@@ -114,7 +114,7 @@ struct LiveSocket: Sendable {
 
     private func receive(
         _ inbound: NIOAsyncChannelInboundStream<WebSocketFrame>,
-        _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
+        outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
         signs: NIOLockedValueBox<Int>
     ) async -> Ending {
         do {
@@ -154,7 +154,7 @@ struct LiveSocket: Sendable {
     }
 
     /// Sends the close frame, as far as the client takes it.
-    private func close(_ channel: any NIOCore.Channel, _ ending: Ending) async {
+    private func close(_ channel: any NIOCore.Channel, ending: Ending) async {
         guard let (code, reason) = ending.close else { return }
         var data = channel.allocator.buffer(capacity: 2 + reason.utf8.count)
         data.write(webSocketErrorCode: code)

@@ -7,8 +7,8 @@ extension CompanionCommandRouter {
     ///
     /// - Parameter command: For the audit.
     /// - Throws: ``HostError`` with `request.forbidden`.
-    func refuseAgents(_ command: String, _ context: HostRequestContext) async throws {
-        let origin = await localPeers.origin(of: context.peer, context.channel)
+    func refuseAgents(_ command: String, in context: HostRequestContext) async throws {
+        let origin = await localPeers.origin(of: context.peer, over: context.channel)
         switch origin {
         case .elsewhere, .owner: return
         case .agent(let process):

@@ -5,18 +5,18 @@ import NIOCore
 
 extension CompanionCommandRouter {
     func addChatRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/projects", to: router) { request, context in
-            try await admit(request, context)
+        add(.get, path: "/companion/projects", to: router) { request, context in
+            try await admit(request, in: context)
             return .json(try await store.projectsList())
         }
-        add(.get, "/companion/projects/:id/chats", to: router) { request, context in
-            try await admit(request, context)
+        add(.get, path: "/companion/projects/:id/chats", to: router) { request, context in
+            try await admit(request, in: context)
             var chats = try await store.chats(projectID: context.parameter("id"))
             if context.version < 2 { for index in chats.indices { chats[index].mode = nil } }
             return .json(CompanionChatsResponse(chats: chats))
         }
-        add(.get, "/companion/chats/:id/messages", to: router) { request, context in
-            try await admit(request, context)
+        add(.get, path: "/companion/chats/:id/messages", to: router) { request, context in
+            try await admit(request, in: context)
             let chatID = try context.parameter("id")
             guard !chatID.isEmpty else {
                 throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID)
@@ -30,8 +30,8 @@ extension CompanionCommandRouter {
             )
             return .json(page)
         }
-        add(.post, "/companion/chats/:id/continue", to: router) { request, context in
-            try await continueChat(request, context)
+        add(.post, path: "/companion/chats/:id/continue", to: router) { request, context in
+            try await continueChat(request, in: context)
         }
     }
 
@@ -46,17 +46,17 @@ extension CompanionCommandRouter {
         return trimmed.first == "-" ? -value : value
     }
 
-    private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
+    private func continueChat(_ request: Request, in context: HostRequestContext) async throws -> Response {
         var context = context
         do {
-            try await admit(request, context, for: .chatSend)
+            try await admit(request, in: context, for: .chatSend)
         } catch {
             if context.version == 1 { try await context.checkBody(ofRefused: request) }
             throw error
         }
         try await context.readBody(of: request, upTo: BodyLimit.device)
         // A body takes as long as its sender likes: what counts is who may do what now.
-        let sender = try await admit(request, context, for: .chatSend)
+        let sender = try await admit(request, in: context, for: .chatSend)
         let device = sender.id
         guard agent.isAvailable() else { throw HostError.agentUnavailable }
         let chatID = try context.parameter("id")
@@ -86,6 +86,6 @@ extension CompanionCommandRouter {
         guard let frames = try await turns.log.reader(turnID: id) else {
             throw HostResponseError(.internalServerError, HostErrorText.internalError)
         }
-        return .eventStream(frames, until: access(of: sender, context))
+        return .eventStream(frames, until: access(of: sender, in: context))
     }
 }

@@ -5,21 +5,21 @@ import Logging
 
 extension CompanionCommandRouter {
     func addPairingRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/status", to: router) { request, context in
+        add(.get, path: "/companion/status", to: router) { request, context in
             guard context.version >= 2, request.headers[.authorization] != nil else {
                 return await status(for: context)
             }
-            return status(of: try await authenticate(request, context))
+            return status(of: try await authenticate(request, in: context))
         }
-        add(.get, "/companion/devices", to: router) { request, context in
+        add(.get, path: "/companion/devices", to: router) { request, context in
             if context.version >= 2 {
-                _ = try await authenticate(request, context)
+                _ = try await authenticate(request, in: context)
             } else {
                 try await requireManager(context)
             }
             return .json(DevicesListResponse(devices: devices.devices().map(\.companionDevice)))
         }
-        add(.post, "/companion/pairing/start", bodyLimit: BodyLimit.anybody, to: router) { request, context in
+        add(.post, path: "/companion/pairing/start", bodyLimit: BodyLimit.anybody, to: router) { request, context in
             guard context.isLoopback, context.version == 1, !context.isSecure else {
                 throw HostResponseError(.forbidden, HostErrorText.loopbackOnly)
             }
@@ -28,27 +28,29 @@ extension CompanionCommandRouter {
                 logger.notice("pairing start", metadata: .event("pairing", outcome: "refused"))
                 throw HostResponseError(.forbidden, HostErrorText.ownUserOnly)
             }
-            try await refuseAgents("pairing/start", context)
+            try await refuseAgents("pairing/start", in: context)
             let body = try HostJSON.decode(PairingStartBody.self, from: context.json)
             return .json(await pairing.start(ttlSeconds: body.ttlSeconds))
         }
-        add(.post, "/companion/pairing/complete", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, path: "/companion/pairing/complete", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let request = try HostJSON.decode(PairingCompleteBody.self, from: context.json).request
-            try await refuseAgents("pairing/complete", context)
+            try await refuseAgents("pairing/complete", in: context)
             let before = devices.connection?.device.id
             let device = try await pairing.complete(request, address: peer)
             // Another one may have taken its place meanwhile.
-            if devices.connection?.device.id == device { await localPeers.notePairing(of: device, context.channel) }
+            if devices.connection?.device.id == device {
+                await localPeers.notePairing(of: device, over: context.channel)
+            }
             if let before { revocations.end(before) }
             turns.endTurnsOfOthers()
             return await status(for: context)
         }
-        add(.post, "/companion/disconnect", to: router) { request, context in
+        add(.post, path: "/companion/disconnect", to: router) { request, context in
             if context.version >= 2 {
-                let device = try await authenticate(request, context)
-                try await refuseAgents("disconnect", context)
+                let device = try await authenticate(request, in: context)
+                try await refuseAgents("disconnect", in: context)
                 try await control.disconnect(device)
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
@@ -57,25 +59,25 @@ extension CompanionCommandRouter {
             // Without a connected device there is nothing to protect, and disconnecting twice is no error.
             if devices.connection != nil {
                 try await requireManager(context)
-                try await refuseAgents("disconnect", context)
+                try await refuseAgents("disconnect", in: context)
             }
             try await control.disconnect()
             return await status(for: context)
         }
-        add(.delete, "/companion/devices/:id", to: router) { request, context in
+        add(.delete, path: "/companion/devices/:id", to: router) { request, context in
             let id = try context.parameter("id")
             guard !id.isEmpty else {
                 throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingDeviceID)
             }
             if context.version >= 2 {
-                let device = try await authenticate(request, context)
+                let device = try await authenticate(request, in: context)
                 guard device.id == id else { throw HostResponseError(.forbidden, HostErrorText.onlyAtHost) }
-                try await refuseAgents("revoke", context)
+                try await refuseAgents("revoke", in: context)
                 try await control.revoke(id, by: id)
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
             try await requireManager(context)
-            try await refuseAgents("revoke", context)
+            try await refuseAgents("revoke", in: context)
             // Who speaks v1 has proven nothing that would outweigh a proven pairing.
             guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
                 throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
@@ -87,7 +89,7 @@ extension CompanionCommandRouter {
 
     /// Adds the routes for the steps of a pairing by v2, and for the opening of a session.
     func addPairingV2Routes(to router: Router<HostRequestContext>) {
-        add(.post, "/companion/pairing/hello", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, path: "/companion/pairing/hello", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
             let address = try address(of: context)
@@ -95,29 +97,29 @@ extension CompanionCommandRouter {
                 try await noted("hello") {
                     // Finding the process of a peer takes long: not as often as somebody likes.
                     try await pairing.admit(address)
-                    try await refuseAgents("pairing/hello", context)
+                    try await refuseAgents("pairing/hello", in: context)
                     return try await pairing.hello(body, address: address)
                 }
             )
         }
-        add(.post, "/companion/pairing/share", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, path: "/companion/pairing/share", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingShareRequest.self, from: context.json)
             return .json(try await noted("share") { try await pairing.share(body) })
         }
-        add(.post, "/companion/pairing/confirm", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, path: "/companion/pairing/confirm", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
             let address = try address(of: context)
             return .json(
                 try await noted("confirm") {
                     // The connection may be another one by now.
-                    try await refuseAgents("pairing/confirm", context)
+                    try await refuseAgents("pairing/confirm", in: context)
                     return try await pairing.confirm(body, address: address)
                 }
             )
         }
-        add(.post, "/companion/session", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, path: "/companion/session", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = context.json.map { Array($0.readableBytesView) } ?? []
             return .json(try await gate.open(body, address: try address(of: context)))

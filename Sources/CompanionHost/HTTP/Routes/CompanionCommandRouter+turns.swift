@@ -5,8 +5,8 @@ import NIOCore
 
 extension CompanionCommandRouter {
     func addTurnRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/chats/:id/turns/:turnId/events", hasHead: false, to: router) { request, context in
-            let device = try await admit(request, context)
+        add(.get, path: "/companion/chats/:id/turns/:turnId/events", hasHead: false, to: router) { request, context in
+            let device = try await admit(request, in: context)
             let number = try Self.lastEventID(request.headers[.lastEventID])
             let turnID = try context.parameter("turnId")
             guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
@@ -16,14 +16,14 @@ extension CompanionCommandRouter {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
                     throw HostError.turnUnknown
                 }
-                return .turnEvents(frames, until: access(of: device, context), isOfV1: context.version < 2)
+                return .turnEvents(frames, until: access(of: device, in: context), isOfV1: context.version < 2)
             } catch is LastEventIDError {
                 throw HostResponseError(.badRequest, HostErrorText.lastEventID)
             }
         }
     }
 
-    func access(of device: AuthenticatedDevice, _ context: HostRequestContext) -> StreamAccess {
+    func access(of device: AuthenticatedDevice, in context: HostRequestContext) -> StreamAccess {
         StreamAccess(device: device, revocations: revocations, channel: context.channel)
     }
 

@@ -42,31 +42,31 @@ package struct CompanionCommandRouter: Sendable {
         router.add(middleware: ErrorMiddleware(clock: clock, logger: logger))
         router.add(middleware: BrowserGuard())
         router.add(middleware: VersionGate(isSecure: isSecure, legacy: legacy))
-        add(.get, "/health", to: router) { _, _ in .json(health()) }
-        add(.get, "/models", to: router) { request, context in
-            if context.version >= 2 { _ = try await authenticate(request, context) }
+        add(.get, path: "/health", to: router) { _, _ in .json(health()) }
+        add(.get, path: "/models", to: router) { request, context in
+            if context.version >= 2 { _ = try await authenticate(request, in: context) }
             return try models()
         }
-        add(.get, "/auth/status", to: router) { request, context in
-            if context.version >= 2 { _ = try await authenticate(request, context) }
+        add(.get, path: "/auth/status", to: router) { request, context in
+            if context.version >= 2 { _ = try await authenticate(request, in: context) }
             return .json(
                 CompanionAuthStatusResponse(authenticated: agent.isAvailable() && agent.trouble?.needsSignIn != true)
             )
         }
-        add(.post, "/companion/command", to: router) { request, context in
+        add(.post, path: "/companion/command", to: router) { request, context in
             // v1 has the path, and hosts of it that do nothing with it.
             guard context.isSecure, context.version >= 2 else {
                 throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
             }
             var context = context
-            try await readCommand(of: request, &context)
+            try await readCommand(of: request, in: &context)
             guard let body = context.json else {
                 throw SignedCommandError(.commandBadShape, message: "The body has to be application/json")
             }
             let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload in
-                if payload.isForOwnerAlone { try await refuseAgents(payload.type, context) }
+                if payload.isForOwnerAlone { try await refuseAgents(payload.type, in: context) }
             }
-            connections.trust(context.channel, true)
+            connections.trust(context.channel, isTrusted: true)
             return .json(answer)
         }
         addPairingRoutes(to: router)
@@ -80,8 +80,8 @@ package struct CompanionCommandRouter: Sendable {
     }
 
     private func addLiveRoute(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/live", hasHead: false, to: router) { request, context in
-            let device = try await authenticate(request, context)
+        add(.get, path: "/companion/live", hasHead: false, to: router) { request, context in
+            let device = try await authenticate(request, in: context)
             guard let upgrade = context.upgrade else {
                 // RFC 9110, 15.5.22: an answer with 426 says what to upgrade to.
                 throw HostResponseError(
@@ -100,15 +100,15 @@ package struct CompanionCommandRouter: Sendable {
     /// that nothing large is kept for strangers.
     ///
     /// - Throws: As ``DeviceGate/authenticate(_:)`` for a large one.
-    private func readCommand(of request: Request, _ context: inout HostRequestContext) async throws {
+    private func readCommand(of request: Request, in context: inout HostRequestContext) async throws {
         if let length = request.bodyLength, length <= BodyLimit.anybody {
             return try await context.readBody(of: request, upTo: BodyLimit.anybody)
         }
         guard request.hasBody else { return }
-        _ = try await authenticate(request, context)
+        _ = try await authenticate(request, in: context)
         try await context.readBody(of: request, upTo: BodyLimit.device)
         // It may have taken longer than the session, or the device's access, has lasted.
-        _ = try await authenticate(request, context)
+        _ = try await authenticate(request, in: context)
     }
 
     /// Adds a path that knows exactly one method. Where that is GET, HEAD gets the same without the body.
@@ -118,7 +118,7 @@ package struct CompanionCommandRouter: Sendable {
     /// - Parameter hasHead: Whether HEAD is answered: not where the answer is a stream.
     func add(
         _ method: HTTPRequest.Method,
-        _ path: RouterPath,
+        path: RouterPath,
         bodyLimit: Int? = nil,
         hasHead: Bool = true,
         to router: Router<HostRequestContext>,
@@ -151,7 +151,7 @@ package struct CompanionCommandRouter: Sendable {
     ///
     /// - Throws: 426 for a request of v1; 401 or 403 with `session.required`, `session.expired`, `device.revoked` or
     ///   `device.expired`.
-    func authenticate(_ request: Request, _ context: HostRequestContext) async throws -> AuthenticatedDevice {
+    func authenticate(_ request: Request, in context: HostRequestContext) async throws -> AuthenticatedDevice {
         try requireV2(context)
         return try await trusting(context) { try await gate.authenticate(request.bearerToken) }
     }
@@ -163,10 +163,10 @@ package struct CompanionCommandRouter: Sendable {
     ) async throws -> AuthenticatedDevice {
         do {
             let device = try await authenticate()
-            connections.trust(context.channel, true)
+            connections.trust(context.channel, isTrusted: true)
             return device
         } catch {
-            connections.trust(context.channel, false)
+            connections.trust(context.channel, isTrusted: false)
             throw error
         }
     }
@@ -178,12 +178,12 @@ package struct CompanionCommandRouter: Sendable {
     @discardableResult
     func admit(
         _ request: Request,
-        _ context: HostRequestContext,
+        in context: HostRequestContext,
         for permission: CompanionPermission? = nil
     ) async throws -> AuthenticatedDevice {
         let device =
             context.version >= 2
-            ? try await authenticate(request, context)
+            ? try await authenticate(request, in: context)
             : try await trusting(context) { try await requireConnection(context) }
         if let permission, !device.permissions.contains(permission) { throw HostError.permissionDenied }
         return device
@@ -210,7 +210,8 @@ package struct CompanionCommandRouter: Sendable {
             throw HostResponseError(.forbidden, HostErrorText.otherAddress)
         }
         // All users of this machine have that address.
-        if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
+        if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, over: context.channel)
+        {
             throw HostResponseError(.forbidden, HostErrorText.otherUser)
         }
         guard agent.isAvailable() else {
@@ -250,7 +251,7 @@ package struct CompanionCommandRouter: Sendable {
             return context.isLoopback ? await localPeers.isOwner(context.channel) : false
         }
         guard localPeers.isHere(context.channel) else { return true }
-        return await localPeers.isUser(of: connection.device.id, context.channel)
+        return await localPeers.isUser(of: connection.device.id, over: context.channel)
     }
 
     private func health() -> CompanionHealthResponse {

@@ -104,7 +104,7 @@ struct SearchCommand: AsyncParsableCommand {
                     "Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters are looked for."
                 )
             }
-            let hits = try await history.store.search(query, scope)
+            let hits = try await history.store.search(query, within: scope)
             guard !hits.isEmpty else {
                 let next = "read the chat first: pairtool messages CHAT --all"
                 throw AppError(.nothingFound, "message.none", "no stored message matches", next: next)

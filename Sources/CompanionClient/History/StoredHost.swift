@@ -1,6 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
-package import History
+import History
 import NIOConcurrencyHelpers
 
 /// A host as the history knows it: nothing is asked of the host itself.

@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 import NIOHTTP1
 
 extension JarvisClient {

@@ -9,7 +9,7 @@ package import PairingAgent
 /// checks which family a host belongs to.
 package protocol Family: Sendable {
     var facts: FamilyFacts { get }
-    /// What a paired host can do.
+    /// The capabilities of a paired host.
     ///
     /// - Parameter health: The host's report of its state; nil if it does not answer, or was not asked.
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities

@@ -4,7 +4,7 @@ package import Discovery
 package import Identity
 import LocalState
 
-/// What is the same for all hosts of a family.
+/// Facts that are the same for all hosts of a family.
 package struct FamilyFacts: Sendable {
     package var name: HostFamily
     /// The default port of its hosts.

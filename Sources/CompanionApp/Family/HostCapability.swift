@@ -22,19 +22,19 @@ package struct HostCapability: Encodable, Sendable, Hashable {
     }
 }
 
-/// What hosts of any family may be able to do. The raw values are the words of `capabilities --json`.
+/// The capabilities that hosts of any family may have. The raw values are the words of `capabilities --json`.
 package enum Capability: String, Sendable {
     case health, projects, chats, messages, search, prompts, outbox, models, devices, disconnect, events, create,
         changes
     case worktrees, cancel, approvals
 
-    /// What the clients of a host offer that shows projects, chats and messages and answers prompts.
+    /// Those of every host that has chats.
     package static let browsing: Set<Capability> = [.projects, .chats, .messages, .search, .prompts]
 }
 
-/// What a host of a family can do, in the family's words.
+/// The capabilities of a host, in its family's words.
 package struct FamilyCapabilities: Sendable {
-    /// What its clients offer.
+    /// Those that its clients offer.
     package var offered: Set<Capability>
     var notes: [Capability: String] = [:]
     /// Why it lacks a capability. Also for those that are offered, but that the host's generation lacks.

@@ -199,42 +199,50 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
-        router = CompanionCommandRouter(
-            version: configuration.version,
-            startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
+        let access = RequestAccess(
             legacy: configuration.legacy,
-            identity: identity,
-            ports: { ports.withLockedValue { $0 } },
             clock: clock,
-            pairing: pairing,
             gate: gate,
-            control: control,
-            commands: SignedCommandService(
-                identity: identity,
-                gate: gate,
-                store: store,
-                makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
-                turns: turns,
-                worktrees: worktrees,
-                quotas: quotas,
-                questions: questions,
-                agent: agent,
-                clock: clock,
-                events: sink,
-                logger: logger
-            ),
-            revocations: revocations,
-            devices: devices,
+            agent: agent,
+            connections: connections,
+            refusals: refusals
+        )
+        let commands = SignedCommandService(
+            identity: identity,
+            gate: gate,
             store: store,
+            makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
             turns: turns,
             worktrees: worktrees,
             quotas: quotas,
             questions: questions,
             agent: agent,
+            clock: clock,
             events: sink,
-            connections: connections,
-            refusals: refusals,
             logger: logger
+        )
+        router = CompanionCommandRouter(
+            legacy: configuration.legacy,
+            clock: clock,
+            logger: logger,
+            groups: [
+                HostRoutes(
+                    access: access,
+                    version: configuration.version,
+                    startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
+                    hostID: identity.id,
+                    ports: { ports.withLockedValue { $0 } }
+                ),
+                CommandRoutes(access: access, commands: commands),
+                DeviceRoutes(access: access, control: control),
+                PairingV1Routes(access: access, pairing: pairing, turns: turns, logger: logger),
+                PairingV2Routes(access: access, pairing: pairing, logger: logger),
+                ChatRoutes(access: access, store: store),
+                TurnRoutes(access: access, store: store, turns: turns, quotas: quotas),
+                WorktreeRoutes(access: access, worktrees: worktrees),
+                ApprovalRoutes(access: access, questions: questions),
+                LiveRoutes(access: access),
+            ]
         )
     }
 

@@ -31,6 +31,14 @@ struct HostRequestContext: RequestContext {
         peer?.scope == .loopback
     }
 
+    /// The address of the client as text.
+    ///
+    /// - Throws: 400 if the connection has ended already.
+    func address() throws -> String {
+        guard let peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
+        return peer.description
+    }
+
     /// A path parameter with its percent escapes resolved.
     ///
     /// - Throws: 400 when they do not make valid UTF-8, or make a NUL.

@@ -1,17 +1,19 @@
 import CompanionWire
-import HTTPTypes
 import Hummingbird
 
-extension CompanionCommandRouter {
-    /// Adds the routes for the questions of the agent. Answers come by a signed command, `approval.decide`.
-    func addApprovalRoutes(to router: Router<HostRequestContext>) {
-        add(.get, path: "/companion/approvals", to: router) { request, context in
-            _ = try await authenticate(request, in: context)
-            let all = Self.integer(request.uri.queryParameters["all"]) ?? 0
+/// The approvals that agents ask for. Answers come by a signed command, `approval.decide`.
+struct ApprovalRoutes: RouteGroup {
+    let access: RequestAccess
+    let questions: AgentQuestions
+
+    func addRoutes(to router: Router<HostRequestContext>) {
+        router.add("/companion/approvals") { request, context in
+            _ = try await access.authenticate(request, in: context)
+            let all = request.integer("all") ?? 0
             return .json(ApprovalsListResponse(approvals: try await questions.list(all: all != 0, isOwner: false)))
         }
-        add(.get, path: "/companion/approvals/:id", to: router) { request, context in
-            let device = try await authenticate(request, in: context)
+        router.add("/companion/approvals/:id") { request, context in
+            let device = try await access.authenticate(request, in: context)
             let id = try context.parameter("id")
             guard let question = try await questions.question(id: id, isOwner: false) else {
                 throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)

@@ -3,50 +3,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-extension CompanionCommandRouter {
-    func addTurnRoutes(to router: Router<HostRequestContext>) {
-        add(.get, path: "/companion/chats/:id/turns/:turnId/events", hasHead: false, to: router) { request, context in
-            let device = try await admit(request, in: context)
-            let number = try Self.lastEventID(request.headers[.lastEventID])
-            let turnID = try context.parameter("turnId")
-            guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
-                throw HostError.turnUnknown
-            }
-            do {
-                guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
-                    throw HostError.turnUnknown
-                }
-                return .turnEvents(frames, until: access(of: device, in: context), isOfV1: context.version < 2)
-            } catch is LastEventIDError {
-                throw HostResponseError(.badRequest, HostErrorText.lastEventID)
-            }
-        }
-    }
-
-    func access(of device: AuthenticatedDevice, in context: HostRequestContext) -> StreamAccess {
-        StreamAccess(device: device, revocations: revocations, channel: context.channel)
-    }
-
-    /// The number of the last frame that a client has; 0 without a header.
-    ///
-    /// - Throws: 400 for anything that is no number of a frame.
-    static func lastEventID(_ header: String?) throws(HostResponseError) -> Int {
-        guard let header else { return 0 }
-        let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-        guard digits, let number = Int(header) else {
-            throw HostResponseError(.badRequest, HostErrorText.lastEventID)
-        }
-        return number
-    }
-
-    /// Whether there is such a turn in the chat, and the chat is not one of a project that is no longer listed.
-    private func isServed(turnID: String, chatID: String) async throws -> Bool {
-        guard try await turns.log.turn(id: turnID)?.chatId == chatID else { return false }
-        let project = try await store.projectID(ofChat: chatID)
-        return project.map { store.catalog.project(id: $0) != nil } ?? true
-    }
-}
-
 extension Response {
     /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just
     /// close.
@@ -122,8 +78,4 @@ struct StreamAccess: Sendable {
         if device.protocolVersion < 2 { try? await Task.sleep(for: Self.grace) }
         return !Task.isCancelled
     }
-}
-
-extension HTTPField.Name {
-    static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

@@ -1,0 +1,43 @@
+import CompanionWire
+import Hummingbird
+
+/// The projects, their chats and the messages of these.
+struct ChatRoutes: RouteGroup {
+    let access: RequestAccess
+    let store: CompanionHostStore
+
+    func addRoutes(to router: Router<HostRequestContext>) {
+        router.add("/companion/projects") { request, context in
+            try await access.admit(request, in: context)
+            return .json(try await store.projectsList())
+        }
+        router.add("/companion/projects/:id/chats") { request, context in
+            try await access.admit(request, in: context)
+            var chats = try await store.chats(projectID: context.parameter("id"))
+            if context.version < 2 { for index in chats.indices { chats[index].mode = nil } }
+            return .json(CompanionChatsResponse(chats: chats))
+        }
+        router.add("/companion/chats/:id/messages") { request, context in
+            try await access.admit(request, in: context)
+            let chatID = try context.chatID()
+            let page = try await store.messagesPage(
+                chatID: chatID,
+                offset: request.integer("cursor") ?? 0,
+                last: context.version < 2 ? nil : request.integer("last"),
+                limit: request.integer("limit") ?? CompanionHostStore.defaultPageSize
+            )
+            return .json(page)
+        }
+    }
+}
+
+extension HostRequestContext {
+    /// The id of the chat that the path names.
+    ///
+    /// - Throws: 400 for an empty one; as ``parameter(_:)``.
+    func chatID() throws -> String {
+        let id = try parameter("id")
+        guard !id.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
+        return id
+    }
+}

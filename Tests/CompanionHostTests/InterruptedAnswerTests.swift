@@ -10,7 +10,7 @@ import Testing
 @Suite("Answers that were cut off", .timeLimit(.minutes(5)))
 struct InterruptedAnswerTests {
     private func messages(_ parts: HostParts, _ chat: String) async throws -> [CompanionMessage] {
-        let page = try await parts.store.messagesPage(chatID: chat, offset: 0, limit: 200)
+        let page = try await parts.services.store.messagesPage(chatID: chat, offset: 0, limit: 200)
         return try CompanionJSON.decoder()
             .decode(CompanionMessagesPageResponse.self, from: Data(page.readableBytesView)).messages.elements
     }
@@ -35,15 +35,17 @@ struct InterruptedAnswerTests {
             let turn = try await parts.send("go", to: chat)
             let waiting = try await parts.send("later", to: chat)
             for await _ in said { break }
-            await parts.log.drain()
+            await parts.services.turns.log.drain()
             #expect(try await messages(parts, chat).map(\.text) == ["go"])
             // Twice: the second host finds nothing to do.
-            for _ in 0..<2 { _ = try TurnEventLog(database: parts.database, clock: parts.clock, logger: .silent) }
+            for _ in 0..<2 {
+                _ = try TurnEventLog(database: parts.services.database, clock: parts.services.clock, logger: .silent)
+            }
             let found = try await messages(parts, chat)
             #expect(found.map(\.text) == ["go", "one \"two\"\ne\u{301}\0🙂"])
             #expect(found.map(\.interrupted) == [nil, true])
-            #expect(try await parts.log.turn(id: turn)?.state == .interrupted)
-            #expect(try await parts.log.turn(id: waiting)?.state == .interrupted)
+            #expect(try await parts.services.turns.log.turn(id: turn)?.state == .interrupted)
+            #expect(try await parts.services.turns.log.turn(id: waiting)?.state == .interrupted)
         }
     }
 
@@ -52,7 +54,7 @@ struct InterruptedAnswerTests {
         let agent = TestAgent { _, emit in emit(.text("answer")) }
         try await HostParts.with(agent: agent) { parts in
             // The end cannot be stored: neither is the answer, and the readers are not told that it is done.
-            try await parts.database.write {
+            try await parts.services.database.write {
                 try $0.execute(
                     sql: """
                         CREATE TRIGGER fault BEFORE UPDATE OF endedAt ON turn WHEN NEW.state = 'finished'
@@ -63,13 +65,13 @@ struct InterruptedAnswerTests {
             let chat = try await parts.newChat()
             let turn = try await parts.send("go", to: chat)
             await #expect(throws: CompanionHostError.self) {
-                guard var reader = try await parts.log.reader(turnID: turn) else { return }
+                guard var reader = try await parts.services.turns.log.reader(turnID: turn) else { return }
                 defer { reader.close() }
                 while true { if case .end(.finished) = try await reader.next() { return } }
             }
-            await parts.log.drain()
+            await parts.services.turns.log.drain()
             #expect(try await messages(parts, chat).map(\.text) == ["go"])
-            #expect(try await parts.log.turn(id: turn)?.state == .failed)
+            #expect(try await parts.services.turns.log.turn(id: turn)?.state == .failed)
         }
     }
 
@@ -79,7 +81,7 @@ struct InterruptedAnswerTests {
         let states = NIOLockedValueBox<[TurnState?]>([])
         let agent = TestAgent { turn, _ in
             guard let parts = parts.withLockedValue({ $0 }) else { return }
-            let stored = try await parts.database.read { database in
+            let stored = try await parts.services.database.read { database in
                 try String.fetchOne(database, sql: "SELECT state FROM turn WHERE chat = ?", arguments: [turn.chatID])
             }
             states.withLockedValue { $0.append(stored.flatMap(TurnState.init)) }
@@ -88,7 +90,7 @@ struct InterruptedAnswerTests {
             parts.withLockedValue { $0 = made }
             let chat = try await made.newChat()
             let turn = try await made.send("go", to: chat)
-            #expect(try await made.log.all(turn).state == .finished)
+            #expect(try await made.services.turns.log.all(turn).state == .finished)
             #expect(states.withLockedValue { $0 } == [.running])
             parts.withLockedValue { $0 = nil }
         }

@@ -20,15 +20,15 @@ struct TurnFaultTests {
     @Test("Its fault is its own: the turns of the same transaction are stored, and its readers hear of it")
     func otherTurns() async throws {
         try await HostParts.with { parts in
-            let log = parts.log
+            let log = parts.services.turns.log
             let device = try parts.deviceID
-            try await parts.database.write { try $0.execute(sql: Self.frameFault) }
+            try await parts.services.database.write { try $0.execute(sql: Self.frameFault) }
             func feed(_ id: String) -> TurnFeed { TurnFeed(id: id, chatID: "c") }
             let (good, bad, late) = (feed("good"), feed("bad"), feed("late"))
             log.open(late, device: device)
             log.publish(.text("before"), in: late)
             await log.drain()
-            let gate = parts.database.holdWriter()
+            let gate = parts.services.database.holdWriter()
             for feed in [bad, good] { log.open(feed, device: device) }
             for feed in [bad, late, good] { log.publish(.text("one"), in: feed) }
             for feed in [bad, late] { log.publish(.text("poison"), in: feed) }
@@ -53,12 +53,12 @@ struct TurnFaultTests {
     @Test("A mode is announced once it is stored, and never if it cannot be")
     func modes() async throws {
         try await HostParts.with { parts in
-            let log = parts.log
+            let log = parts.services.turns.log
             let device = try parts.deviceID
-            try await parts.database.write { try $0.execute(sql: Self.frameFault) }
+            try await parts.services.database.write { try $0.execute(sql: Self.frameFault) }
             let modes = try ["good", "poison"].map { try #require(AgentMode($0)) }
             let announced = NIOLockedValueBox<[String]>([])
-            let gate = parts.database.holdWriter()
+            let gate = parts.services.database.holdWriter()
             for mode in modes {
                 let feed = TurnFeed(id: mode.name, chatID: "c")
                 log.open(feed, device: device)
@@ -84,9 +84,9 @@ struct TurnFaultTests {
             for await _ in never {}
         }
         try await HostParts.with(agent: agent) { parts in
-            try await parts.database.write { try $0.execute(sql: Self.frameFault) }
+            try await parts.services.database.write { try $0.execute(sql: Self.frameFault) }
             let chat = try await parts.newChat()
-            try await parts.database.write {
+            try await parts.services.database.write {
                 try $0.execute(
                     sql: """
                         CREATE TRIGGER closed BEFORE INSERT ON turn WHEN NEW.chat = 'closed'
@@ -96,12 +96,17 @@ struct TurnFaultTests {
             }
             let turn = AgentTurn(chatID: "closed", prompt: "never", directory: parts.project.path, allowedTools: nil)
             await #expect(throws: CompanionHostError.self) {
-                try await parts.turns.submit(turn, project: parts.project, model: "test", device: parts.deviceID)
+                try await parts.services.turns.submit(
+                    turn,
+                    project: parts.project,
+                    model: "test",
+                    device: parts.deviceID
+                )
             }
             _ = try await parts.send("poison", to: chat)
             #expect(await ends.first { _ in true } == "poison")
             let next = try await parts.send("go", to: chat)
-            #expect(try await parts.log.all(next).state == .finished)
+            #expect(try await parts.services.turns.log.all(next).state == .finished)
             #expect(agent.prompts.withLockedValue { $0 } == ["poison", "go"])
         }
     }
@@ -120,7 +125,7 @@ struct CommandMomentTests {
             let command = try parts.sign(
                 .chatSend(chatID: chat, prompt: "once", model: nil, allowedTools: nil)
             )
-            database.withLockedValue { $0 = parts.database }
+            database.withLockedValue { $0 = parts.services.database }
             let over = Gates()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -135,7 +140,7 @@ struct CommandMomentTests {
             let again = try await parts.execute(command)
             let turn = try #require(again.result["turnId"]?.string)
             #expect(again.replayed)
-            #expect(try await parts.log.all(turn).state == .finished)
+            #expect(try await parts.services.turns.log.all(turn).state == .finished)
             #expect(agent.prompts.withLockedValue { $0 } == ["once"])
         }
     }
@@ -157,7 +162,7 @@ struct CommandMomentTests {
                 turns.append(turn)
                 commands.append(try parts.sign(.chatCancel(chatID: chat, turnID: turn), nonce: nonce))
             }
-            let gate = parts.database.holdWriter()
+            let gate = parts.services.database.holdWriter()
             let codes = try await withThrowingTaskGroup(of: CompanionErrorCode?.self) { group in
                 for command in commands {
                     group.addTask {
@@ -174,7 +179,9 @@ struct CommandMomentTests {
             }
             #expect(codes.contains(nil) && codes.contains(.commandReplayed))
             var cancelled = 0
-            for turn in turns where try await parts.log.turn(id: turn)?.state == .cancelled { cancelled += 1 }
+            for turn in turns where try await parts.services.turns.log.turn(id: turn)?.state == .cancelled {
+                cancelled += 1
+            }
             #expect(cancelled == 1)
         }
     }
@@ -191,7 +198,7 @@ struct CommandMomentTests {
             let turn = try await parts.send("go", to: chat)
             let command = try parts.sign(.chatCancel(chatID: chat, turnID: turn))
             let digest = Digest.sha256(command.signedBytes)
-            try await parts.database.write { database in
+            try await parts.services.database.write { database in
                 _ = try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database)
                 try SignedCommandService.remember(
                     command,
@@ -239,8 +246,8 @@ struct CommandMomentTests {
         let clock = TestClock()
         try await HostParts.with(clock: clock.hostClock) { parts in
             func open(_ keys: SecureKeyStore) async throws {
-                let request = try SessionRequest.make(audience: parts.identity.id, key: keys, now: clock.now)
-                _ = try await parts.gate.open(request.body, address: "127.0.0.1")
+                let request = try SessionRequest.make(audience: parts.services.identity.id, key: keys, now: clock.now)
+                _ = try await parts.services.gate.open(request.body, address: "127.0.0.1")
             }
             func openUntilRefused() async throws -> Int {
                 for count in 0..<100 {
@@ -266,7 +273,9 @@ struct CommandMomentTests {
             #expect(second == 1)
             clock.advance(by: DeviceGate.maximumAge + 61)
             try await open(parts.keys)
-            let nonces = try await parts.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM seenNonce") }
+            let nonces = try await parts.services.database.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM seenNonce")
+            }
             #expect(nonces == 1)
         }
     }

@@ -15,7 +15,7 @@ extension HostAdministration {
         guard let command = AdminRequest.Command(rawValue: request.command), command.isForOwnerAlone,
             (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
-        await refusals.record(command.rawValue, process: peer.process, address: nil)
+        await services.refusals.record(command.rawValue, process: peer.process, address: nil)
         return AdminResponse(error: .requestForbidden, HostErrorText.agentRefused)
     }
 
@@ -57,8 +57,9 @@ extension HostAdministration {
                 return AdminResponse(error: .requestInvalid, "A device can stay for 1 to 1,000,000,000 seconds.")
             }
             grant = PairingGrant(
-                permissions: request.permissions ?? pairing.usualGrant.permissions,
-                lifetime: request.lifetimeSeconds.map { .milliseconds(Int64($0 * 1000)) } ?? pairing.usualGrant.lifetime
+                permissions: request.permissions ?? services.pairing.usualGrant.permissions,
+                lifetime: request.lifetimeSeconds.map { .milliseconds(Int64($0 * 1000)) }
+                    ?? services.pairing.usualGrant.lifetime
             )
         }
         var response = AdminResponse()
@@ -95,12 +96,12 @@ extension HostAdministration {
     private func readQuestions(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         if let id = request.question {
-            guard let question = try await questions.question(id: id) else {
+            guard let question = try await services.questions.question(id: id) else {
                 return AdminResponse(error: .approvalUnknown, HostErrorText.approvalUnknown + ".")
             }
             response.questions = [question]
         } else {
-            response.questions = try await questions.list(all: request.all ?? false)
+            response.questions = try await services.questions.list(all: request.all ?? false)
         }
         return response
     }
@@ -120,12 +121,12 @@ extension HostAdministration {
             answer = approve ? .allow(always: always) : .reject(always: always, reason: nil)
         }
         var response = AdminResponse()
-        response.questions = [try await questions.decide(id, with: answer, by: .owner)]
+        response.questions = [try await services.questions.decide(id, answer, by: .owner)]
         return response
     }
 
     private func readRules() async throws -> AdminResponse {
-        let book = try await rules.book()
+        let book = try await services.rules.book()
         var response = Self.answer(book.rules)
         if !book.faults.isEmpty { response.ruleFaults = book.faults.map(\.text) }
         return response
@@ -133,11 +134,11 @@ extension HostAdministration {
 
     private func addRule(_ request: AdminRequest) async throws -> AdminResponse {
         guard let rule = request.rule else { return AdminResponse(error: .requestInvalid, "A rule is needed.") }
-        return Self.answer([try await rules.add(rule, project: request.project)])
+        return Self.answer([try await services.rules.add(rule, project: request.project)])
     }
 
     private func removeRule(_ request: AdminRequest) async throws -> AdminResponse {
-        guard let id = request.rule?.id, let rule = try await rules.remove(id) else {
+        guard let id = request.rule?.id, let rule = try await services.rules.remove(id) else {
             return AdminResponse(error: .ruleUnknown, "The host has no such rule.")
         }
         return Self.answer([rule])
@@ -152,9 +153,9 @@ extension HostAdministration {
     private func readSessions(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         if let chat = request.chat {
-            response.sessions = [try await worktrees.worktree(ofChat: chat, isOwner: true)]
+            response.sessions = [try await services.worktrees.worktree(ofChat: chat, isOwner: true)]
         } else {
-            response.sessions = try await worktrees.all(isOwner: true)
+            response.sessions = try await services.worktrees.all(isOwner: true)
         }
         return response
     }
@@ -162,14 +163,14 @@ extension HostAdministration {
     private func removeSession(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         response.sessions = [
-            try await worktrees.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
+            try await services.worktrees.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
         ]
         return response
     }
 
     private func readChanges(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
-        response.changes = try await worktrees.changes(
+        response.changes = try await services.worktrees.changes(
             chatID: request.chat ?? "",
             wantsDifference: !(request.stat ?? false),
             file: request.file

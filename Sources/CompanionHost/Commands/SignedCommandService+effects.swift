@@ -11,7 +11,7 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         // First of all without an effect: what is refused or repeated makes no directory.
-        let known = try await database.readChecked { database -> CanonicalJSON? in
+        let known = try await services.database.readChecked { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) { return result }
             guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
                 throw HostError.nonceUsed
@@ -23,19 +23,18 @@ extension SignedCommandService {
         // Outside of any transaction: a slow disk or mount holds up nothing but this. A directory that a crash leaves
         // without its project is empty, and the repetition takes it.
         let made = try await makeProject(name, localPath)
-        let now = clock.now()
+        let now = services.clock.now()
         do {
-            return try await once(command, digest: digest, permission: .projectCreate) {
-                [store, events, quotas] database in
+            return try await once(command, digest: digest, permission: .projectCreate) { database in
                 // One that is listed already is not made.
-                if store.catalog.project(id: made.project.id) == nil {
-                    try quotas.charge(DeviceUsage(chats: 1), to: command.deviceId, in: database)
+                if services.store.catalog.project(id: made.project.id) == nil {
+                    try services.quotas.charge(DeviceUsage(chats: 1), to: command.deviceId, in: database)
                 }
-                let project = try store.add(made.project, at: now, in: database)
+                let project = try services.store.add(made.project, at: now, in: database)
                 // Served once it is stored; a project of a transaction that fails is listed by no database.
                 database.afterNextTransaction { _ in
-                    store.catalog.add(made.project)
-                    events.send(.projectCreated(project, device: command.deviceId))
+                    services.store.catalog.add(made.project)
+                    services.events.send(.projectCreated(project, device: command.deviceId))
                 }
                 return try CanonicalJSON(encoding: project)
             }
@@ -51,7 +50,7 @@ extension SignedCommandService {
             id: UUID().uuidString.lowercased(),
             projectId: projectID,
             title: title.map { CompanionHostStore.title(prompt: $0) } ?? "",
-            lastUpdatedAt: clock.now()
+            lastUpdatedAt: services.clock.now()
         )
     }
 
@@ -63,17 +62,17 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         let permission: CompanionPermission = result["sessionId"] == nil ? .chatCreate : .sessionCreate
-        return try await once(command, digest: digest, permission: permission) { [store, quotas] database in
+        return try await once(command, digest: digest, permission: permission) { database in
             // Here, not before: what is refused for another reason does not tell which projects there are.
-            guard store.catalog.project(id: chat.projectId) != nil else {
+            guard services.store.catalog.project(id: chat.projectId) != nil else {
                 throw HostError(.requestNotFound, "Unknown project")
             }
             let usage = DeviceUsage(chats: 1, bytes: chat.title.utf8.count)
-            try quotas.charge(usage, to: command.deviceId, in: database)
-            try store.add(chat, in: database)
+            try services.quotas.charge(usage, to: command.deviceId, in: database)
+            try services.store.add(chat, in: database)
             return result
-        } committed: { [events] in
-            events.send(.chatCreated(chat, device: command.deviceId))
+        } committed: {
+            services.events.send(.chatCreated(chat, device: command.deviceId))
         }
     }
 
@@ -84,23 +83,22 @@ extension SignedCommandService {
         }
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
-        let outcome = try await once(command, digest: digest, permission: .chatSend) {
-            [store, agent, quotas] database in
-            guard let project = try store.projectID(ofChat: chatID, in: database),
-                store.catalog.project(id: project) != nil
+        let outcome = try await once(command, digest: digest, permission: .chatSend) { database in
+            guard let project = try services.store.projectID(ofChat: chatID, in: database),
+                services.store.catalog.project(id: project) != nil
             else { throw HostError(.requestNotFound, "Unknown chat") }
-            guard agent.isAvailable() else { throw HostError.agentUnavailable }
-            if let model, !agent.models.contains(where: { $0.id == model }) {
+            guard services.agent.isAvailable() else { throw HostError.agentUnavailable }
+            if let model, !services.agent.models.contains(where: { $0.id == model }) {
                 throw HostError(.requestInvalid, "Unknown model")
             }
-            try quotas.charge(usage, to: command.deviceId, in: database)
+            try services.quotas.charge(usage, to: command.deviceId, in: database)
             return try CanonicalJSON(["turnId": .string(turnID)])
         }
         // The host may have ended between the two: then the turn is begun now.
         let id = outcome.result["turnId"]?.string ?? turnID
-        if outcome.isReplay, try await turns.log.knows(turnID: id) { return outcome }
-        guard let projectID = try await store.projectID(ofChat: chatID),
-            let project = store.catalog.project(id: projectID)
+        if outcome.isReplay, try await services.turns.log.knows(turnID: id) { return outcome }
+        guard let projectID = try await services.store.projectID(ofChat: chatID),
+            let project = services.store.catalog.project(id: projectID)
         else { throw HostError(.requestNotFound, "Unknown chat") }
         let turn = AgentTurn(
             chatID: chatID,
@@ -109,10 +107,10 @@ extension SignedCommandService {
             allowedTools: allowedTools.map(Set.init)
         )
         do {
-            try await turns.submit(
+            try await services.turns.submit(
                 turn,
                 project: project,
-                model: model ?? agent.models.first?.id,
+                model: model ?? services.agent.models.first?.id,
                 device: command.deviceId,
                 id: id
             )
@@ -132,7 +130,9 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .chatSend) {
-            guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else { throw HostError.turnUnknown }
+            guard let turn = try await services.turns.cancel(turnID: turnID, chatID: chatID) else {
+                throw HostError.turnUnknown
+            }
             return try CanonicalJSON(encoding: turn)
         }
     }
@@ -145,7 +145,7 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         try await noting(command, digest: digest, permission: .sessionCreate) {
-            let place = try await worktrees.remove(
+            let place = try await services.worktrees.remove(
                 chat: chatID,
                 isForced: isForced,
                 by: command.deviceId,
@@ -163,14 +163,14 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         let decided = NIOLockedValueBox<Approval?>(nil)
-        return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
+        return try await once(command, digest: digest, permission: .approve) { database in
             let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
-            let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
-            let question = try questions.decide(approvalID, with: answer, by: person, in: database)
+            let person = QuestionDecider(try services.gate.activeDevice(command.deviceId).companionDevice)
+            let question = try services.questions.decide(approvalID, answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
             return try CanonicalJSON(encoding: question.withoutArguments)
-        } committed: { [questions] in
-            if let question = decided.withLockedValue(\.self) { questions.settle(question) }
+        } committed: {
+            if let question = decided.withLockedValue(\.self) { services.questions.settle(question) }
         }
     }
 

@@ -27,7 +27,7 @@ extension SignedCommandService {
     }
 
     func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
-        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
+        guard try services.gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
     }
 
     /// The stored result of a command that has been noted, and has no result yet.
@@ -61,7 +61,7 @@ extension SignedCommandService {
         effect: @escaping @Sendable (Database) throws -> CanonicalJSON,
         committed: @escaping @Sendable () -> Void = {}
     ) async throws -> Outcome {
-        try await database.writeChecked { database in
+        try await services.database.writeChecked { database in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 return Outcome(result: result, isReplay: true)
             }
@@ -86,7 +86,7 @@ extension SignedCommandService {
         permission: CompanionPermission,
         effect: () async throws -> CanonicalJSON
     ) async throws -> Outcome {
-        let known = try await database.writeChecked { database -> CanonicalJSON? in
+        let known = try await services.database.writeChecked { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 guard result == Self.pending else { return result }
                 try requirePermission(permission, of: command)
@@ -104,7 +104,7 @@ extension SignedCommandService {
             try await forget(command)
             throw refusal
         }
-        try await database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
+        try await services.database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 
@@ -112,8 +112,8 @@ extension SignedCommandService {
     ///
     /// - Parameter usage: The usage that was counted for it, and is taken back.
     func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
-        try await database.write { [quotas] database in
-            if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }
+        try await services.database.write { database in
+            if let usage { try services.quotas.refund(usage, to: command.deviceId, in: database) }
             try database.execute(sql: "DELETE FROM seenCommand WHERE commandId = ?", arguments: [command.commandId])
             try database.execute(
                 sql: "DELETE FROM seenNonce WHERE device = ? AND nonce = ?",

@@ -21,22 +21,22 @@ struct SignedCommandService: Sendable {
         var isReplay: Bool
     }
 
-    let identity: HostIdentity
-    let gate: DeviceGate
-    let store: CompanionHostStore
+    let services: HostServices
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
-    let turns: TurnRunner
-    let worktrees: Worktrees
-    let quotas: DeviceQuotas
-    let questions: AgentQuestions
-    let agent: any Agent
-    let clock: HostClock
-    let events: HostEventSink
-    let logger: Logger
     let serial = KeyedLock()
 
-    var database: HostDatabase { store.database }
+    /// - Parameter makeProject: Default: nil, ``HostServices/maker``.
+    init(
+        _ services: HostServices,
+        makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.NewProject)? = nil
+    ) {
+        self.services = services
+        self.makeProject =
+            makeProject ?? { [maker = services.maker, catalog = services.store.catalog] in
+                try await maker.make(name: $0, localPath: $1, catalog: catalog)
+            }
+    }
 
     /// Executes a command, or gives the stored result again.
     ///
@@ -57,16 +57,16 @@ struct SignedCommandService: Sendable {
             let payload = try CommandPayload(command.payload)
             type = payload.type
             try CommandLimits.check(payload)
-            device = try gate.activeDevice(command.deviceId).id
+            device = try services.gate.activeDevice(command.deviceId).id
             let digest = try check(command)
             try await admit(payload)
-            await gate.pruneIfDue()
+            await services.gate.pruneIfDue()
             let outcome = try await perform(payload, of: command, digest: digest)
             log(outcome.isReplay ? "replayed" : "executed", type: type, device: device, start: start)
             return CommandResponse(
                 commandId: command.commandId,
                 replayed: outcome.isReplay,
-                serverTime: clock.now(),
+                serverTime: services.clock.now(),
                 result: outcome.result
             )
         } catch {
@@ -80,17 +80,17 @@ struct SignedCommandService: Sendable {
     ///
     /// - Returns: SHA-256 over what was signed.
     private func check(_ command: SignedCommand) throws -> [UInt8] {
-        guard command.audience == identity.id else {
+        guard command.audience == services.identity.id else {
             throw HostError(.commandWrongAudience, "The command is for another host")
         }
         let signed = command.signedBytes
-        let device = try gate.activeDevice(command.deviceId)
+        let device = try services.gate.activeDevice(command.deviceId)
         guard let key = Base64.decode(device.publicKey),
             Ed25519.verify(signature: command.signatureBytes, message: signed, publicKey: key)
         else {
             throw HostError(.commandBadSignature, "The signature is not the device's")
         }
-        let now = clock.now()
+        let now = services.clock.now()
         let lifetime = command.expiresAt.timeIntervalSince(command.issuedAt)
         let maximum = TimeInterval(SignedCommand.maximumLifetime.components.seconds)
         // A thousandth for what is lost when times are read.
@@ -157,8 +157,8 @@ struct SignedCommandService: Sendable {
         start: ContinuousClock.Instant
     ) {
         let level: Logger.Level = code == nil ? .info : .notice
-        guard logger.logLevel <= level else { return }
-        logger.log(
+        guard services.logger.logLevel <= level else { return }
+        services.logger.log(
             level: level,
             "\(type ?? "command")",
             metadata: .event("command", outcome: outcome, code: code?.rawValue, latency: .now - start, device: device)

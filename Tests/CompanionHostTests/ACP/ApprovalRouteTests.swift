@@ -160,7 +160,7 @@ struct ApprovalRouteTests {
             #expect(revoked.status == 403 && revoked.code == .deviceRevoked)
             #expect(try await asker.get("/companion/approvals").code == .deviceRevoked)
             #expect(try await asker.send("GET", "/companion/approvals", version: nil).status == 426)
-            let kept = try await host.server.administration.questions.question(id: question.id)
+            let kept = try await host.server.administration.services.questions.question(id: question.id)
             #expect(kept?.option == nil)
         }
     }

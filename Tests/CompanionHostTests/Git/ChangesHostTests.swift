@@ -155,7 +155,7 @@ struct ChangesHostTests {
                 let (chat, turn) = try await device.startTurn("echo b >b; echo >'\(gate)'; cat '\(gate)'")
                 // The agent has written its file once it writes here.
                 _ = try await blocking { try contents(of: gate) }
-                _ = try await host.server.administration.worktrees.turns.cancel(turnID: turn, chatID: chat)
+                _ = try await host.server.administration.services.worktrees.turns.cancel(turnID: turn, chatID: chat)
                 let reply = try await device.events(chat: chat, turn: turn)
                 #expect(reply.frames.last == .failed(TurnFailure(TurnRunner.cancelledText, files: 1)))
             }
@@ -166,7 +166,7 @@ struct ChangesHostTests {
     func cancelledEarly() async throws {
         try await TestRepository.with { repository in
             try await withGitHost(repository) { (host: TestHost, device: TestDevice) async throws in
-                let worktrees = host.server.administration.worktrees
+                let worktrees = host.server.administration.services.worktrees
                 let project = try await device.firstProject()
                 let made = try await device.execute(.chatCreate(projectID: project, title: nil))
                 let chat = made.result["id"]?.string ?? ""

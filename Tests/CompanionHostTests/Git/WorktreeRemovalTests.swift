@@ -51,7 +51,7 @@ struct WorktreeRemovalTests {
                 let name = String(chat.prefix(8))
                 return try await body(
                     Session(
-                        sessions: host.server.administration.worktrees.sessions,
+                        sessions: host.server.administration.services.worktrees.sessions,
                         device: device,
                         repository: repository,
                         chat: chat,

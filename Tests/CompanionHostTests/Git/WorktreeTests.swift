@@ -215,7 +215,7 @@ struct WorktreeTests {
                 #expect(try await device.send("POST", "/companion/command", body: command.body).status == 503)
                 try await database.write { try $0.execute(sql: "DROP TRIGGER cut") }
                 #expect(try await place(device, chat).branch == branch)
-                await administration.worktrees.finishInterrupted(within: .seconds(120))
+                await administration.services.worktrees.finishInterrupted(within: .seconds(120))
                 let row = try #require(await administration.answer(AdminRequest(.audit)).audit?.last)
                 #expect(row.kind == "session.removed" && row.device == device.id)
                 #expect(

@@ -37,17 +37,10 @@ final class ThreadGate: Sendable {
 
 /// What is below the routes of a host, with one device of v2 that has all permissions.
 struct HostParts: Sendable {
-    let database: HostDatabase
-    let store: CompanionHostStore
-    let devices: CompanionDeviceStore
-    let log: TurnEventLog
-    let turns: TurnRunner
-    let gate: DeviceGate
+    let services: HostServices
     let commands: SignedCommandService
-    let identity: HostIdentity
     let project: ProjectCatalog.Project
     let directory: String
-    let clock: HostClock
     let keys: SecureKeyStore
 
     static func with<Result: Sendable>(
@@ -58,9 +51,9 @@ struct HostParts: Sendable {
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
             let parts = try await HostParts(agent, clock, makeProject, directory)
-            defer { parts.database.close() }
+            defer { parts.services.database.close() }
             return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await parts.turns.run() }
+                group.addTask { await parts.services.turns.run() }
                 defer { group.cancelAll() }
                 return try await body(parts)
             }
@@ -74,77 +67,17 @@ struct HostParts: Sendable {
         _ directory: String
     ) async throws {
         self.directory = directory
-        self.clock = clock
         let path = directory + "/project"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let catalog = try ProjectCatalog(paths: [path])
-        project = catalog.projects[0]
-        database = try HostDatabase(path: directory + "/host.sqlite")
-        let sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
-        store = try CompanionHostStore(database: database, catalog: catalog, clock: clock, live: sink.live)
-        devices = try CompanionDeviceStore(database: database, clock: clock)
-        let revocations = RevocationCenter(clock: clock)
-        log = try TurnEventLog(database: database, clock: clock, logger: .silent)
-        turns = TurnRunner(
-            agent: agent,
-            store: store,
-            log: log,
-            timeout: .seconds(120),
-            events: sink,
-            logger: .silent,
-            revocations: revocations,
-            clock: clock,
-            expiry: { _ in nil },
-            mayWork: devices.mayWork
+        let configuration = CompanionHostConfiguration(
+            name: "Test",
+            projects: [path],
+            databasePath: directory + "/host.sqlite",
+            version: "1.2.3"
         )
-        let identity = HostIdentity(id: "0123456789abcdef", publicKey: "", name: "Test", spki: [])
-        self.identity = identity
-        gate = DeviceGate(
-            hostID: identity.id,
-            devices: devices,
-            sessions: try SessionStore(database: database, clock: clock),
-            revocations: revocations,
-            clock: clock,
-            events: sink,
-            logger: .silent
-        )
-        let maker = ProjectMaker(directory: directory + "/projects")
-        commands = SignedCommandService(
-            identity: identity,
-            gate: gate,
-            store: store,
-            makeProject: makeProject ?? { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
-            turns: turns,
-            worktrees: Worktrees(
-                sessions: GitSessions(
-                    database: database,
-                    directory: directory + "/changes",
-                    usesWorktrees: false,
-                    clock: clock,
-                    logger: .silent
-                ),
-                store: store,
-                turns: turns
-            ),
-            quotas: DeviceQuotas(
-                quota: .usual,
-                clock: clock,
-                events: sink,
-                logger: .silent,
-                device: { [devices] in devices.device(id: $0) }
-            ),
-            questions: try AgentQuestions(
-                database: database,
-                clock: clock,
-                timeout: .seconds(60),
-                events: sink,
-                logger: .silent
-            ),
-            agent: agent,
-            clock: clock,
-            events: sink,
-            logger: .silent
-        )
+        services = try HostServices(configuration: configuration, clock: clock, logger: .silent, agent: agent)
+        project = services.store.catalog.projects[0]
+        commands = SignedCommandService(services, makeProject: makeProject)
         keys = SecureKeyStore(directory: directory + "/keys")
         try await enroll(keys)
     }
@@ -152,7 +85,7 @@ struct HostParts: Sendable {
     /// Lets a device in.
     func enroll(_ keys: SecureKeyStore) async throws {
         let identity = try keys.identity()
-        let now = clock.now()
+        let now = services.clock.now()
         let device = PairedDevice(
             id: identity.deviceID,
             name: "Test",
@@ -163,13 +96,18 @@ struct HostParts: Sendable {
             pairedAt: now,
             lastSeenAt: now
         )
-        try await devices.enroll(device, also: { _ in }, committed: {})
+        try await services.gate.devices.enroll(device, also: { _ in }, committed: {})
     }
 
     var deviceID: String { get throws { try keys.identity().deviceID } }
 
     func sign(_ payload: CommandPayload, nonce: [UInt8] = SecureRandom.bytes(16)) throws -> SignedCommand {
-        var command = TestCommand(payload: payload, audience: identity.id, nonce: nonce, now: clock.now())
+        var command = TestCommand(
+            payload: payload,
+            audience: services.identity.id,
+            nonce: nonce,
+            now: services.clock.now()
+        )
         command.keys = keys
         return try command.signed()
     }

@@ -1,13 +1,46 @@
+import FoundationEssentials
 import Hummingbird
 import Logging
+import NIOConcurrencyHelpers
 
 /// Puts the routes of all subjects together.
 struct CompanionCommandRouter: Sendable {
-    /// Whether v1 is served.
-    let legacy: Bool
-    let clock: HostClock
-    let logger: Logger
-    let groups: [any RouteGroup]
+    private let legacy: Bool
+    private let clock: HostClock
+    private let logger: Logger
+    private let groups: [any RouteGroup]
+
+    init(_ services: HostServices, connections: ConnectionGate) {
+        legacy = services.configuration.legacy
+        clock = services.clock
+        logger = services.logger
+        let access = RequestAccess(
+            legacy: legacy,
+            clock: clock,
+            gate: services.gate,
+            agent: services.agent,
+            connections: connections,
+            refusals: services.refusals
+        )
+        groups = [
+            HostRoutes(
+                access: access,
+                version: services.configuration.version,
+                startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
+                hostID: services.identity.id,
+                ports: { [ports = services.ports] in ports.withLockedValue { $0 } }
+            ),
+            CommandRoutes(access: access, commands: SignedCommandService(services)),
+            DeviceRoutes(access: access, control: services.control),
+            PairingV1Routes(access: access, pairing: services.pairing, turns: services.turns, logger: logger),
+            PairingV2Routes(access: access, pairing: services.pairing, logger: logger),
+            ChatRoutes(access: access, store: services.store),
+            TurnRoutes(access: access, store: services.store, turns: services.turns, quotas: services.quotas),
+            WorktreeRoutes(access: access, worktrees: services.worktrees),
+            ApprovalRoutes(access: access, questions: services.questions),
+            LiveRoutes(access: access),
+        ]
+    }
 
     /// All routes. Known paths answer 405 to other methods, unknown ones 404, both in JSON.
     ///

@@ -1,0 +1,237 @@
+import CompanionWire
+import Identity
+import Logging
+import NIOConcurrencyHelpers
+
+/// The parts of a host below its connections. They are made once; its routes, its commands and its owner share them.
+struct HostServices: Sendable {
+    let configuration: CompanionHostConfiguration
+    let clock: HostClock
+    let logger: Logger
+    let events: HostEventSink
+    let database: HostDatabase
+    let agent: any Agent
+    let questions: AgentQuestions
+    let rules: AgentRules
+    let maker: ProjectMaker
+    let store: CompanionHostStore
+    let certificate: HostCertificate
+    let identity: HostIdentity
+    let gate: DeviceGate
+    let pairing: CompanionPairingService
+    let quotas: DeviceQuotas
+    let turns: TurnRunner
+    let worktrees: Worktrees
+    let control: DeviceControl
+    let refusals: AgentRefusals
+    /// The ports that the host listens on; nil until it does.
+    let ports = NIOLockedValueBox<HostPorts?>(nil)
+
+    /// Opens the database, looks at the projects, finds the agent and reads the keys.
+    ///
+    /// - Parameter agent: Answers prompts. Default: nil, the configured one.
+    /// - Throws: ``CompanionHostError``.
+    init(
+        configuration: CompanionHostConfiguration,
+        clock: HostClock,
+        logger: Logger,
+        agent: (any Agent)? = nil
+    ) throws(CompanionHostError) {
+        // In the order in which errors are reported.
+        let base = try HostFoundation(configuration: configuration, clock: clock, logger: logger)
+        (self.configuration, self.clock, self.logger) = (configuration, clock, logger)
+        (events, database) = (base.events, base.database)
+        self.agent = if let agent { agent } else { try base.makeAgent() }
+        questions = try base.makeQuestions()
+        rules = AgentRules(database: database, clock: clock, events: events, logger: logger)
+        maker = ProjectMaker(directory: configuration.projectsDirectory ?? base.directory + "/projects")
+        store = try base.makeStore(keeping: maker)
+        let devices = try CompanionDeviceStore(database: database, clock: clock)
+        let sessions = try SessionStore(database: database, clock: clock)
+        certificate = try HostCertificate(directory: base.keyDirectory)
+        identity = try base.readIdentity(spki: certificate.spki)
+        gate = base.makeGate(hostID: identity.id, devices: devices, sessions: sessions)
+        pairing = try base.makePairing(identity: identity, gate: gate)
+        quotas = base.makeQuotas(devices: devices)
+        let git = base.makeGitSessions()
+        turns = try base.makeTurns(
+            agent: self.agent,
+            rules: rules,
+            questions: questions,
+            git: git,
+            store: store,
+            gate: gate
+        )
+        control = base.makeControl(gate: gate, turns: turns)
+        worktrees = Worktrees(sessions: git, store: store, turns: turns)
+        refusals = AgentRefusals(database: database, clock: clock, events: events, logger: logger)
+    }
+}
+
+/// The parts of a host that all others are made from, and how.
+private struct HostFoundation {
+    let configuration: CompanionHostConfiguration
+    let clock: HostClock
+    let logger: Logger
+    let catalog: ProjectCatalog
+    let database: HostDatabase
+    let events: HostEventSink
+
+    init(configuration: CompanionHostConfiguration, clock: HostClock, logger: Logger) throws(CompanionHostError) {
+        (self.configuration, self.clock, self.logger) = (configuration, clock, logger)
+        catalog = try ProjectCatalog(paths: configuration.projects)
+        database = try HostDatabase(path: configuration.databasePath)
+        events = HostEventSink(live: LiveEventBroadcaster(clock: clock))
+    }
+
+    /// The directory of the database.
+    var directory: String {
+        guard let above = configuration.databasePath.cut(atLast: "/")?.before else { return "." }
+        return above.isEmpty ? "/" : String(above)
+    }
+
+    var keyDirectory: String { configuration.keyDirectory ?? directory }
+
+    func makeAgent() throws(CompanionHostError) -> any Agent {
+        let sessions = AgentSessions(database: database)
+        var owner: String?
+        let agent: any Agent
+        switch configuration.agent {
+        case .builtin: agent = BuiltinAgent()
+        case .model(let launch):
+            agent = ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
+        case .command(let command): agent = try CommandAgent(command, logger: logger)
+        case .acp(let launch):
+            owner = launch.sessionOwner
+            agent = try ACPAgent(
+                launch,
+                sessions: sessions,
+                clientVersion: configuration.version,
+                logPath: configuration.agentLogPath ?? directory + "/agent.log",
+                logger: logger,
+                report: { [events] in events.send(.agent(message: $0.message, lines: $0.lines, log: $0.log)) }
+            )
+        }
+        try sessions.forgetModes(exceptOf: owner)
+        return agent
+    }
+
+    func makeQuestions() throws(CompanionHostError) -> AgentQuestions {
+        try AgentQuestions(
+            database: database,
+            clock: clock,
+            timeout: configuration.questionTimeout,
+            devicesMayAlways: configuration.devicesMayAlways,
+            catalog: catalog,
+            events: events,
+            logger: logger
+        )
+    }
+
+    func makeStore(keeping maker: ProjectMaker) throws(CompanionHostError) -> CompanionHostStore {
+        try CompanionHostStore(
+            database: database,
+            catalog: catalog,
+            clock: clock,
+            live: events.live,
+            mayKeep: maker.keeping(catalog)
+        )
+    }
+
+    func readIdentity(spki: [UInt8]) throws(CompanionHostError) -> HostIdentity {
+        do {
+            let key = try SecureKeyStore(directory: keyDirectory).identity()
+            return HostIdentity(id: key.deviceID, publicKey: key.publicKeyText, name: configuration.name, spki: spki)
+        } catch {
+            let way = error.remedy.map { ": \($0)" } ?? ""
+            throw CompanionHostError(.keyUnusable, "The host's key cannot be used: \(error.message)\(way).")
+        }
+    }
+
+    func makeGate(hostID: String, devices: CompanionDeviceStore, sessions: SessionStore) -> DeviceGate {
+        DeviceGate(
+            hostID: hostID,
+            devices: devices,
+            sessions: sessions,
+            revocations: RevocationCenter(clock: clock),
+            clock: clock,
+            events: events,
+            logger: logger
+        )
+    }
+
+    func makePairing(identity: HostIdentity, gate: DeviceGate) throws(CompanionHostError) -> CompanionPairingService {
+        try CompanionPairingService(
+            identity: identity,
+            seconds: configuration.challengeSeconds,
+            grant: configuration.grant,
+            onDemand: configuration.challengesOnDemand,
+            addresses: configuration.addresses ?? { [lan = configuration.lan] in lan ? [] : ["127.0.0.1"] },
+            clock: clock,
+            devices: gate.devices,
+            sessions: gate.sessions,
+            revocations: gate.revocations,
+            events: events,
+            logger: logger
+        )
+    }
+
+    func makeQuotas(devices: CompanionDeviceStore) -> DeviceQuotas {
+        DeviceQuotas(
+            quota: configuration.quota,
+            clock: clock,
+            events: events,
+            logger: logger,
+            device: { devices.device(id: $0) }
+        )
+    }
+
+    func makeGitSessions() -> GitSessions {
+        GitSessions(
+            database: database,
+            directory: directory + "/changes",
+            usesWorktrees: configuration.usesWorktrees,
+            clock: clock,
+            logger: logger
+        )
+    }
+
+    func makeTurns(
+        agent: any Agent,
+        rules: AgentRules,
+        questions: AgentQuestions,
+        git: GitSessions,
+        store: CompanionHostStore,
+        gate: DeviceGate
+    ) throws(CompanionHostError) -> TurnRunner {
+        TurnRunner(
+            agent: agent,
+            ask: { asked, turn, emit in
+                if let decision = await rules.answer(asked, turn: turn, emit: emit) { return decision }
+                return await questions.ask(asked, turn: turn, emit: emit)
+            },
+            sessions: git,
+            store: store,
+            log: try TurnEventLog(database: database, clock: clock, logger: logger),
+            timeout: configuration.turnTimeout,
+            events: events.observed(by: questions.note),
+            logger: logger,
+            revocations: gate.revocations,
+            clock: clock,
+            expiry: { gate.devices.device(id: $0)?.expiresAt },
+            mayWork: gate.devices.mayWork
+        )
+    }
+
+    func makeControl(gate: DeviceGate, turns: TurnRunner) -> DeviceControl {
+        DeviceControl(
+            devices: gate.devices,
+            sessions: gate.sessions,
+            revocations: gate.revocations,
+            endTurns: turns.endTurnsOfOthers,
+            clock: clock,
+            events: events,
+            logger: logger
+        )
+    }
+}

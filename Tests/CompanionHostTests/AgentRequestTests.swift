@@ -52,7 +52,12 @@ struct AgentRequestTests {
                 ]
                 for (method, path, body, _) in requests {
                     let answer = try await host.ask("http \(host.port) \(method) \(path) \(body)", model: "fake").answer
-                    #expect(answer.contains(HostErrorText.agentRefused), "\(method) \(path): \(answer)")
+                    #expect(
+                        answer.contains(
+                            "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
+                        ),
+                        "\(method) \(path): \(answer)"
+                    )
                 }
                 #expect(
                     try await host.ask("http \(host.port) GET /health {}", model: "fake").answer.contains(

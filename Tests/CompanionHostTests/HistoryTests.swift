@@ -198,7 +198,7 @@ struct HistoryTests {
                 #expect(try await page(host) == before)
                 #expect(before.messages.elements.count == 2)
                 let other = try await host.raw("GET", "/companion/projects", from: "127.0.0.2")
-                #expect(other.error == HostErrorText.otherAddress)
+                #expect(other.error == "Paired from another address: pair again from this machine")
                 _ = try await host.ask("help")
                 #expect(try await page(host).messages.elements.count == 4)
             }

@@ -16,7 +16,7 @@ extension HostAdministration {
             (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
         await services.refusals.record(command.rawValue, process: peer.process, address: nil)
-        return AdminResponse(error: .requestForbidden, HostErrorText.agentRefused)
+        return AdminResponse(error: .requestForbidden, HostError.agentRefused.text)
     }
 
     /// Carries out a request over the admin socket.
@@ -45,7 +45,7 @@ extension HostAdministration {
             case .changes: return try await readChanges(request)
             }
         } catch {
-            let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
+            let refusal = HostError(describing: error) ?? .internal
             return AdminResponse(error: refusal.code, refusal.text)
         }
     }
@@ -97,7 +97,7 @@ extension HostAdministration {
         var response = AdminResponse()
         if let id = request.question {
             guard let question = try await services.questions.question(id: id) else {
-                return AdminResponse(error: .approvalUnknown, HostErrorText.approvalUnknown + ".")
+                return AdminResponse(error: .approvalUnknown, "The host knows no such question.")
             }
             response.questions = [question]
         } else {

@@ -114,20 +114,17 @@ package final class CompanionHostStore: Sendable {
     ) async throws -> (project: ProjectCatalog.Project, directory: String) {
         let known = try await projectID(ofChat: chatID)
         let ofChat = known.flatMap(catalog.project(id:))
-        if known != nil, ofChat == nil {
-            throw Self.refusal(.requestForbidden, text: HostErrorText.projectNotListed)
-        }
+        let notListed = Self.refusal(.requestForbidden, "projectPath is not inside a project of this host")
+        if known != nil, ofChat == nil { throw notListed }
         if let projectPath, !projectPath.isEmpty {
             guard projectPath.begins(with: "/") else {
-                throw Self.refusal(.requestInvalid, text: HostErrorText.projectPathRelative)
+                throw Self.refusal(.requestInvalid, "projectPath has to be an absolute path")
             }
-            guard let place = catalog.locate(projectPath) else {
-                throw Self.refusal(.requestForbidden, text: HostErrorText.projectNotListed)
-            }
+            guard let place = catalog.locate(projectPath) else { throw notListed }
             return place
         }
         guard let project = ofChat ?? catalog.projects.first else {
-            throw Self.refusal(.requestInvalid, text: HostErrorText.noProject)
+            throw Self.refusal(.requestInvalid, "This host lists no project: projectPath is required")
         }
         return (project, project.path)
     }

@@ -55,7 +55,7 @@ struct ProjectMaker: Sendable {
         }
         if let localPath, !localPath.isEmpty {
             guard let place = catalog.locate(localPath) else {
-                throw HostError(.requestForbidden, HostErrorText.projectNotListed)
+                throw HostError(.requestForbidden, "projectPath is not inside a project of this host")
             }
             // A directory is one project, by whatever name.
             if let known = catalog.project(path: place.directory) { return (known, false) }
@@ -97,7 +97,7 @@ struct ProjectMaker: Sendable {
     private func makeDirectory(_ name: String, catalog: ProjectCatalog) throws -> String {
         try PrivateFile.makeDirectory(directory)
         guard let base = ProjectCatalog.canonical(directory) else {
-            throw HostError(.internal, HostErrorText.internalError)
+            throw HostError.internal
         }
         let path = base + "/" + name
         // Never follows a link: what is there already is not made.
@@ -106,7 +106,7 @@ struct ProjectMaker: Sendable {
         case EEXIST: break
         case ENAMETOOLONG:
             throw HostError(.requestInvalid, "The name is too long for a directory: the file system takes 255 bytes")
-        default: throw HostError(.internal, HostErrorText.internalError)
+        default: throw HostError.internal
         }
         let isLeftOver =
             Self.isCanonical(path) && Self.isEmptyDirectory(path) && catalog.project(path: path) == nil

@@ -79,7 +79,7 @@ extension SignedCommandService {
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
     func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> Outcome {
         guard case .chatSend(let chatID, let prompt, let model, let allowedTools) = payload else {
-            throw HostError(.commandBadShape, HostErrorText.malformedBody)
+            throw HostError(.commandBadShape, "The body is not JSON with the fields of this request")
         }
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)

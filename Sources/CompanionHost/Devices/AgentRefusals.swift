@@ -58,12 +58,11 @@ struct AgentRefusals: Sendable {
     }
 }
 
-extension HostErrorText {
-    /// The answer to an agent that asks for something that only the owner may do.
-    package static let agentRefused =
-        "An agent of this host asked for this, or a process that has ended. Only you may: use a terminal that the agent did not start."
-    /// The answer to a request for which the host cannot tell whether an agent sent it.
-    package static let processUnknown =
-        "The host cannot tell which program of this machine asks for this, and it may be its agent. "
-        + "Run `pairtool host` commands in a terminal that the agent did not start, or use a device on another machine."
+extension HostError {
+    /// An agent asks for something that only the owner may do.
+    static let agentRefused = HostError(
+        .requestForbidden,
+        "An agent of this host asked for this, or a process that has ended. "
+            + "Only you may: use a terminal that the agent did not start."
+    )
 }

@@ -26,7 +26,10 @@ extension CompanionDeviceStore {
         let connection = Connection(device: connected, address: address, pairedAt: device.pairedAt)
         try await database.writeChecked(durably: true) { [self] database in
             if let known = self.device(id: device.id), known.protocolVersion >= 2, !known.isRevoked {
-                throw HostError(.requestForbidden, HostErrorText.provenKey)
+                throw HostError(
+                    .requestForbidden,
+                    "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"
+                )
             }
             try device.store(in: database)
             try database.execute(

@@ -40,7 +40,10 @@ package struct DeviceControl: Sendable {
                 "revocation not stored",
                 metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
             )
-            throw HostError.notStored(HostErrorText.revocationNotStored)
+            throw HostError.notStored(
+                "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
+                    + "if it is restarted before, the device is let in again"
+            )
         }
         // What has come up since then, by a pairing that was under way.
         cutOff(id)
@@ -148,7 +151,9 @@ package struct DeviceControl: Sendable {
                 "permissions not stored",
                 metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
             )
-            throw HostError.notStored(HostErrorText.permissionsNotStored)
+            throw HostError.notStored(
+                "The permissions are removed until the host restarts, but the change could not be stored: its disk may be full"
+            )
         }
         guard known else { return false }
         endTurns()

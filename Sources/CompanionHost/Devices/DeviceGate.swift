@@ -84,13 +84,13 @@ struct DeviceGate: Sendable {
     /// - Throws: ``HostError``: `device.unknown`, `device.revoked`, `device.expired`.
     func activeDevice(_ id: String) throws -> PairedDevice {
         guard let device = devices.device(id: id), device.protocolVersion >= 2 else {
-            throw HostError(.deviceUnknown, HostErrorText.deviceUnknown)
+            throw HostError(.deviceUnknown, "This device is not paired with the host: pair first")
         }
         guard !device.isRevoked else {
-            throw HostError(.deviceRevoked, HostErrorText.deviceRevoked)
+            throw HostError(.deviceRevoked, "This device was revoked at the host: pair again")
         }
         guard device.isActive(at: clock.now()) else {
-            throw HostError(.deviceExpired, HostErrorText.deviceExpired)
+            throw HostError.deviceExpired
         }
         return device
     }
@@ -215,8 +215,12 @@ enum SeenNonces {
 }
 
 extension HostError {
-    static let sessionRequired = HostError(.sessionRequired, HostErrorText.sessionRequired)
-    static let sessionExpired = HostError(.sessionExpired, HostErrorText.sessionExpired, retryable: true)
+    static let deviceExpired = HostError(
+        .deviceExpired,
+        "This device's access was limited in time, and has ended: pair again"
+    )
+    static let sessionRequired = HostError(.sessionRequired, "A session is required")
+    static let sessionExpired = HostError(.sessionExpired, "The session is over", retryable: true)
     static let sessionTooOften = HostError(
         .sessionRateLimited,
         "This device opens sessions too often: try again in a few seconds",

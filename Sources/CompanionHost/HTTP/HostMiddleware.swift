@@ -48,11 +48,11 @@ struct BrowserGuard: RouterMiddleware {
         next: (Request, HostRequestContext) async throws -> Response
     ) async throws -> Response {
         guard request.headers[.origin] == nil else {
-            throw HostResponseError(.forbidden, HostErrorText.browserOrigin)
+            throw HostResponseError(.forbidden, "Requests from web pages are refused")
         }
         // Browsers always send a host; HTTP/1.0 clients need not.
         if let host = request.head.authority, !host.isEmpty, !accepts(host: host) {
-            throw HostResponseError(.forbidden, HostErrorText.foreignHostName)
+            throw HostResponseError(.forbidden, "This host answers to its own names and addresses only")
         }
         return try await next(request, context)
     }

@@ -37,7 +37,7 @@ extension HostRequestContext {
         guard request.hasJSON, body.readableBytes > 0 else { return }
         // Requests of v2 have codes of their own for what they cannot read.
         guard version >= 2 || HostJSON.isObjectOrArray(body) else {
-            throw HostResponseError(.badRequest, HostErrorText.malformedJSON)
+            throw HostResponseError.malformedJSON
         }
         json = body
     }
@@ -75,6 +75,7 @@ extension Request {
 }
 
 extension HostResponseError {
+    static let malformedJSON = HostResponseError(.badRequest, "Malformed JSON")
     static let bodyBrokenOff = HostResponseError(
         .badRequest,
         "The body of the request broke off",
@@ -83,7 +84,7 @@ extension HostResponseError {
 
     /// Closing spares reading the rest.
     static func bodyTooLarge(_ limit: Int) -> HostResponseError {
-        let text = limit == BodyLimit.device ? HostErrorText.bodyTooLarge : HostErrorText.bodyTooLargeForAnybody
+        let text = limit == BodyLimit.device ? "Request body is over 1 MiB" : "Request body is over 8 KiB"
         return HostResponseError(.contentTooLarge, text, headers: [.connection: "close"])
     }
 }

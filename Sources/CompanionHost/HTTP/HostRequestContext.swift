@@ -31,12 +31,12 @@ struct HostRequestContext: RequestContext {
         peer?.scope == .loopback
     }
 
-    /// The address of the client as text.
+    /// The address of the client.
     ///
     /// - Throws: 400 if the connection has ended already.
-    func address() throws -> String {
-        guard let peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
-        return peer.description
+    func address() throws -> IPAddress {
+        guard let peer else { throw HostResponseError(.badRequest, HostError.internal.text) }
+        return peer
     }
 
     /// A path parameter with its percent escapes resolved.
@@ -48,7 +48,7 @@ struct HostRequestContext: RequestContext {
         guard let bytes = percentDecoded(raw[...]), let text = String(validating: bytes, as: UTF8.self),
             !text.utf8.contains(0)
         else {
-            throw HostResponseError(.badRequest, HostErrorText.malformedPath)
+            throw HostResponseError(.badRequest, "Malformed path")
         }
         return text.trimmingWhitespace()
     }

@@ -4,36 +4,6 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Texts of errors that only HTTP has.
-extension HostErrorText {
-    package static let notFound = "Not found"
-    package static let methodNotAllowed = "Method not allowed"
-    package static let malformedJSON = "Malformed JSON"
-    package static let pairingProven = "Version 2 pairs with pairing/hello, pairing/share and pairing/confirm"
-    package static let malformedPath = "Malformed path"
-    package static let bodyTooLarge = "Request body is over 1 MiB"
-    package static let bodyTooLargeForAnybody = "Request body is over 8 KiB"
-    package static let foreignHostName = "This host answers to its own names and addresses only"
-    package static let browserOrigin = "Requests from web pages are refused"
-    package static let loopbackOnly = "Pairing can only be started on the host machine itself"
-    package static let ownUserOnly = "Only the user who runs this host may start a pairing: ask them for a code"
-    package static let noForms = "Forms are refused: send application/json"
-    package static let otherUser = "Paired by another user of this machine: pair again as this one"
-    package static let otherUserManages = "Only the paired device or the user who runs this host may do this"
-    package static let otherAddress = "Paired from another address: pair again from this machine"
-    package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
-    package static let chatIDTooLong = "Chat id is over 200 bytes"
-    package static let commandNotImplemented = "This host does not accept signed commands"
-    package static let versionUnsupported =
-        "This host does not speak that version of the protocol: update whichever side is older"
-    package static let legacyRefused =
-        "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
-    package static let httpsRequired = "Version 2 is spoken over HTTPS only: GET /health tells the port"
-    package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
-    package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
-    package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
-}
-
 /// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and the fields that belong to it.
 struct HostResponseError: HTTPResponseError {
     var status: HTTPResponse.Status
@@ -64,14 +34,14 @@ struct HostResponseError: HTTPResponseError {
         switch error {
         case let error as HostResponseError: self = error
         case let error as HTTPError:
-            let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
+            let text = error.status == .notFound ? "Not found" : error.body ?? error.status.reasonPhrase
             self.init(error.status, text)
         case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
         default:
             if let error = HostError(describing: error) {
                 self.init(error)
             } else {
-                self.init(.internalServerError, HostErrorText.internalError)
+                self.init(.internalServerError, HostError.internal.text)
             }
         }
     }

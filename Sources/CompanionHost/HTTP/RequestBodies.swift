@@ -20,14 +20,18 @@ enum HostJSON {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
-            throw HostResponseError(.badRequest, HostErrorText.malformedJSON)
+            throw HostResponseError.malformedJSON
         }
     }
 
     /// Reads a body of v2, all fields of which have to be of the right type.
     static func decodeStrictly<Body: Decodable>(_ type: Body.Type, from body: ByteBuffer?) throws -> Body {
         guard let body, let value = try? CompanionJSON.decoder().decode(type, from: Data(body.readableBytesView)) else {
-            throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .requestInvalid)
+            throw HostResponseError(
+                .badRequest,
+                "The body is not JSON with the fields of this request",
+                code: .requestInvalid
+            )
         }
         return value
     }

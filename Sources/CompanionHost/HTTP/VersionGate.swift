@@ -22,13 +22,19 @@ struct VersionGate: RouterMiddleware {
         let path = request.uri.path
         guard let version = Self.version(of: request) else {
             // A client of any version may ask which versions there are.
-            guard path == "/health" else { throw refusal(HostErrorText.versionUnsupported) }
+            guard path == "/health" else {
+                throw refusal("This host does not speak that version of the protocol: update whichever side is older")
+            }
             return try await next(request, context)
         }
         context.version = version
         let isOpen = [.get, .head].contains(request.method) && (path == "/health" || path == "/companion/status")
-        if version == 1, !legacy, !isOpen { throw refusal(HostErrorText.legacyRefused) }
-        if version == 2, !isSecure, !isOpen { throw refusal(HostErrorText.httpsRequired) }
+        if version == 1, !legacy, !isOpen {
+            throw refusal(
+                "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
+            )
+        }
+        if version == 2, !isSecure, !isOpen { throw refusal(HostResponseError.httpsRequired.text) }
         return try await next(request, context)
     }
 
@@ -48,6 +54,19 @@ struct VersionGate: RouterMiddleware {
         error.headers = [.upgrade: "TLS/1.3, HTTP/1.1", .connection: "Upgrade"]
         return error
     }
+}
+
+extension HostResponseError {
+    /// The answer to a request of v1, or over plain HTTP, for something that v2 alone has.
+    static let httpsRequired = {
+        var error = HostResponseError(
+            .upgradeRequired,
+            "Version 2 is spoken over HTTPS only: GET /health tells the port",
+            code: .versionUnsupported
+        )
+        error.versions = 2...ProtocolVersion.maximum
+        return error
+    }()
 }
 
 extension HTTPField.Name {

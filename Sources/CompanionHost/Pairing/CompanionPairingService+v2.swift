@@ -267,7 +267,7 @@ extension CompanionPairingService {
 extension HostError {
     static let pairingLocked = HostError(
         .pairingLocked,
-        HostErrorText.pairingLocked
+        "Pairing is locked after too many wrong codes. At the host: pairtool host unlock"
     )
     static let pairingNoCode = HostError(
         .pairingNotActive,

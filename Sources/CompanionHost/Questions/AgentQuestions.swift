@@ -202,7 +202,7 @@ package final class AgentQuestions: Sendable {
         guard var question = try Approval.find(id, in: database),
             try isShown(question, isOwner: person.device == nil, in: database)
         else {
-            throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
+            throw HostError.approvalUnknown
         }
         guard question.state == .open else { throw HostError(.approvalDecided, question.ending) }
         if let expiresAt = question.expiresAt, clock.now() >= expiresAt {
@@ -217,7 +217,10 @@ package final class AgentQuestions: Sendable {
         }
         if let device = person.device, !mayAlways, option?.kind.mayLast == true {
             events.send(.alwaysRefused(question.withoutArguments, device: device))
-            throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)
+            throw HostError(
+                .permissionDenied,
+                "Only the host's owner may answer for later questions too; devices may with: pairtool host --always-by devices"
+            )
         }
         // What is not a refusal lets the agent go on, as far as is known.
         let state: Approval.State = option?.kind.isRefusal == false ? .approved : .rejected

@@ -175,8 +175,10 @@ package final class TurnRunner: Sendable {
         switch admission {
         case .start: start(job)
         case .wait: break
-        case .refuse: throw HostError(.chatBusy, HostErrorText.chatBusy, variant: .textOnlyInV1)
-        case .refuseAny: throw HostError(.chatBusy, HostErrorText.hostBusy, variant: .textOnlyInV1)
+        case .refuse:
+            throw HostError(.chatBusy, "Too many prompts wait for this chat: try again later", variant: .textOnlyInV1)
+        case .refuseAny:
+            throw HostError(.chatBusy, "Too many prompts wait at this host: try again later", variant: .textOnlyInV1)
         case nil:
             throw HostError(
                 .requestForbidden,

@@ -16,7 +16,7 @@ struct ApprovalRoutes: RouteGroup {
             let device = try await access.authenticate(request, in: context)
             let id = try context.parameter("id")
             guard let question = try await questions.question(id: id, isOwner: false) else {
-                throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
+                throw HostError.approvalUnknown
             }
             return .json(
                 ApprovalResponse(

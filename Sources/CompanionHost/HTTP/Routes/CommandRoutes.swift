@@ -10,7 +10,7 @@ struct CommandRoutes: RouteGroup {
         router.add("/companion/command", method: .post) { request, context in
             // v1 has the path, and hosts of it that do nothing with it.
             guard context.isSecure, context.version >= 2 else {
-                throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
+                throw HostResponseError(.notImplemented, "This host does not accept signed commands")
             }
             var context = context
             try await readCommand(of: request, in: &context)

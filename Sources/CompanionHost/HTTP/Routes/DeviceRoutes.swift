@@ -7,6 +7,11 @@ struct DeviceRoutes: RouteGroup {
     let access: RequestAccess
     let control: DeviceControl
 
+    private static let onlyAtHost = HostResponseError(
+        .forbidden,
+        "Only the host machine itself may do this: pairtool host revoke"
+    )
+
     private var devices: CompanionDeviceStore { control.devices }
 
     func addRoutes(to router: Router<HostRequestContext>) {
@@ -53,7 +58,7 @@ struct DeviceRoutes: RouteGroup {
         }
         if context.version >= 2 {
             let device = try await access.authenticate(request, in: context)
-            guard device.id == id else { throw HostResponseError(.forbidden, HostErrorText.onlyAtHost) }
+            guard device.id == id else { throw Self.onlyAtHost }
             try await access.refuseAgents(command: "revoke", in: context)
             try await control.revoke(id, by: id)
             return .json(CompanionStatusResponse(connectedDevice: nil))
@@ -62,9 +67,9 @@ struct DeviceRoutes: RouteGroup {
         try await access.refuseAgents(command: "revoke", in: context)
         // A client of v1 has proven nothing that would outweigh a proven pairing.
         guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
-            throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
+            throw Self.onlyAtHost
         }
-        try await control.revoke(id, by: try context.address())
+        try await control.revoke(id, by: try context.address().description)
         return await access.status(for: context)
     }
 

@@ -29,7 +29,7 @@ struct HostRoutes: RouteGroup {
         router.add("/models") { request, context in
             if context.version >= 2 { _ = try await access.authenticate(request, in: context) }
             guard agent.isAvailable() else {
-                throw HostResponseError(.internalServerError, HostErrorText.agentUnavailable)
+                throw HostResponseError(.internalServerError, HostError.agentUnavailable.text)
             }
             return .json(CompanionModelsResponse(models: agent.models))
         }

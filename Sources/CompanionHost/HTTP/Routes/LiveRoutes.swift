@@ -13,7 +13,7 @@ struct LiveRoutes: RouteGroup {
                 // RFC 9110, 15.5.22: an answer with 426 says what to upgrade to.
                 throw HostResponseError(
                     .upgradeRequired,
-                    HostErrorText.webSocketRequired,
+                    "The live feed is a WebSocket (RFC 6455): upgrade to it",
                     code: .requestInvalid,
                     headers: [.upgrade: "websocket", .connection: "Upgrade"]
                 )

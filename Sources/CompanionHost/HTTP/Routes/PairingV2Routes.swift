@@ -12,7 +12,7 @@ struct PairingV2Routes: RouteGroup {
         router.add("/companion/pairing/hello", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
-            let address = try context.address()
+            let address = try context.address().description
             return try await answer(to: "hello") {
                 // Finding the process of a peer takes long: not as often as somebody likes.
                 try await pairing.admit(address)
@@ -28,7 +28,7 @@ struct PairingV2Routes: RouteGroup {
         router.add("/companion/pairing/confirm", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
-            let address = try context.address()
+            let address = try context.address().description
             return try await answer(to: "confirm") {
                 // The connection may be another one by now.
                 try await access.refuseAgents(command: "pairing/confirm", in: context)
@@ -38,7 +38,7 @@ struct PairingV2Routes: RouteGroup {
         router.add("/companion/session", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
             let body = context.json.map { Array($0.readableBytesView) } ?? []
-            return .json(try await access.gate.open(body, address: try context.address()))
+            return .json(try await access.gate.open(body, address: try context.address().description))
         }
     }
 

@@ -62,9 +62,7 @@ struct RequestAccess: Sendable {
     /// Refuses requests that do not speak v2 over HTTPS.
     func requireV2(_ context: HostRequestContext) throws {
         guard context.isSecure, context.version >= 2 else {
-            var error = HostResponseError(.upgradeRequired, HostErrorText.httpsRequired, code: .versionUnsupported)
-            error.versions = 2...ProtocolVersion.maximum
-            throw error
+            throw HostResponseError.httpsRequired
         }
     }
 
@@ -77,17 +75,17 @@ struct RequestAccess: Sendable {
             throw HostResponseError(.forbidden, CompanionErrorResponse.Text.noDeviceConnected)
         }
         guard connection.address == context.peer else {
-            throw HostResponseError(.forbidden, HostErrorText.otherAddress)
+            throw HostResponseError(.forbidden, "Paired from another address: pair again from this machine")
         }
         // All users of this machine have that address.
         if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
-            throw HostResponseError(.forbidden, HostErrorText.otherUser)
+            throw HostResponseError(.forbidden, "Paired by another user of this machine: pair again as this one")
         }
         guard agent.isAvailable() else {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
         }
         guard let device = devices.device(id: connection.device.id), device.isActive(at: clock.now()) else {
-            throw HostResponseError(.forbidden, HostErrorText.deviceExpired, code: .deviceExpired)
+            throw HostError.deviceExpired
         }
         await devices.touch(device.id)
         return AuthenticatedDevice(device, protocolVersion: 1, epoch: revocations.epoch(of: device.id))
@@ -99,7 +97,9 @@ struct RequestAccess: Sendable {
             let isRightAddress = context.isLoopback || devices.connection?.address == context.peer
             throw HostResponseError(
                 .forbidden,
-                isRightAddress ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
+                isRightAddress
+                    ? "Only the paired device or the user who runs this host may do this"
+                    : "Only the paired device or the host machine itself may do this"
             )
         }
     }
@@ -134,10 +134,15 @@ struct RequestAccess: Sendable {
         case .elsewhere, .owner: return
         case .agent(let process):
             await refusals.record(command, process: process, address: context.peer?.description)
-            throw HostError(.requestForbidden, HostErrorText.agentRefused)
+            throw HostError.agentRefused
         case .unknown:
             await refusals.record(command, process: nil, address: context.peer?.description)
-            throw HostError(.requestForbidden, HostErrorText.processUnknown)
+            throw HostError(
+                .requestForbidden,
+                "The host cannot tell which program of this machine asks for this, and it may be its agent. "
+                    + "Run `pairtool host` commands in a terminal that the agent did not start, "
+                    + "or use a device on another machine."
+            )
         }
     }
 

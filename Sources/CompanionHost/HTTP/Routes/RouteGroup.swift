@@ -36,7 +36,7 @@ extension Router<HostRequestContext> {
             on(path, method: other) { _, _ -> Response in
                 throw HostResponseError(
                     .methodNotAllowed,
-                    HostErrorText.methodNotAllowed,
+                    "Method not allowed",
                     headers: [.allow: isHeadKnown ? "GET, HEAD" : method.rawValue]
                 )
             }

@@ -24,7 +24,7 @@ struct TurnRoutes: RouteGroup {
                 }
                 return .turnEvents(frames, until: access.stream(for: device, in: context), isOfV1: context.version < 2)
             } catch is LastEventIDError {
-                throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+                throw HostResponseError.lastEventID
             }
         }
     }
@@ -43,7 +43,7 @@ struct TurnRoutes: RouteGroup {
         guard turns.agent.isAvailable() else { throw HostError.agentUnavailable }
         let chatID = try context.chatID()
         guard chatID.utf8.count <= CompanionHostStore.maximumChatIDSize else {
-            throw HostResponseError(.badRequest, HostErrorText.chatIDTooLong)
+            throw HostResponseError(.badRequest, "Chat id is over 200 bytes")
         }
         let body = try HostJSON.decode(ContinueBody.self, from: context.json)
         guard !body.prompt.trimmingWhitespace().isEmpty else {
@@ -51,7 +51,7 @@ struct TurnRoutes: RouteGroup {
         }
         let id = try await submit(body, toChat: chatID, from: sender)
         guard let frames = try await turns.log.reader(turnID: id) else {
-            throw HostResponseError(.internalServerError, HostErrorText.internalError)
+            throw HostResponseError(.internalServerError, HostError.internal.text)
         }
         return .eventStream(frames, until: access.stream(for: sender, in: context))
     }
@@ -96,10 +96,17 @@ extension Request {
         guard let header = headers[.lastEventID] else { return 0 }
         let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard digits, let number = Int(header) else {
-            throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+            throw HostResponseError.lastEventID
         }
         return number
     }
+}
+
+extension HostResponseError {
+    fileprivate static let lastEventID = HostResponseError(
+        .badRequest,
+        "Last-Event-ID is not the number of a frame of this turn"
+    )
 }
 
 extension HTTPField.Name {

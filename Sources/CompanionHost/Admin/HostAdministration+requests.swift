@@ -16,7 +16,7 @@ extension HostAdministration {
             (try? await BlockingCall.run { peer.mayBeOfAgent }) ?? true
         else { return await answer(request) }
         await services.refusals.record(command.rawValue, process: peer.process, address: nil)
-        return AdminResponse(error: .requestForbidden, HostError.agentRefused.text)
+        return AdminResponse(error: .requestForbidden, AgentRefusals.refusal.text)
     }
 
     /// Carries out a request over the admin socket.

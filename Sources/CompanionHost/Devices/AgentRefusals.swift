@@ -7,6 +7,12 @@ import NIOConcurrencyHelpers
 /// Notes in the audit that an agent, or a process of this machine that may be one, asked for something that only the
 /// owner may do.
 struct AgentRefusals: Sendable {
+    /// The answer to an agent that asks for something that only the owner may do.
+    static let refusal = HostError(
+        .requestForbidden,
+        "An agent of this host asked for this, or a process that has ended. "
+            + "Only you may: use a terminal that the agent did not start."
+    )
     /// Audit rows that one command may get at once, and the seconds after which it may get one more.
     static let burst = 20
     static let interval: TimeInterval = 10
@@ -56,13 +62,4 @@ struct AgentRefusals: Sendable {
             logger.error("refusal of an agent not stored", metadata: .failure(error))
         }
     }
-}
-
-extension HostError {
-    /// An agent asks for something that only the owner may do.
-    static let agentRefused = HostError(
-        .requestForbidden,
-        "An agent of this host asked for this, or a process that has ended. "
-            + "Only you may: use a terminal that the agent did not start."
-    )
 }

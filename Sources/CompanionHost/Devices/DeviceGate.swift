@@ -16,6 +16,12 @@ struct DeviceGate: Sendable {
     /// Seconds between two removals of nonces and commands that can no longer be repeated.
     static let pruneInterval: TimeInterval = 30
 
+    static let deviceExpired = HostError(
+        .deviceExpired,
+        "This device's access was limited in time, and has ended: pair again"
+    )
+    private static let sessionExpired = HostError(.sessionExpired, "The session is over", retryable: true)
+
     let hostID: String
     let devices: CompanionDeviceStore
     let sessions: SessionStore
@@ -66,14 +72,14 @@ struct DeviceGate: Sendable {
 
     /// - Parameter id: Gets the id of the device whose token it is, also if that is refused.
     private func authenticate(_ token: String?, claims id: inout String?) async throws -> AuthenticatedDevice {
-        guard let token else { throw HostError.sessionRequired }
+        guard let token else { throw HostError(.sessionRequired, "A session is required") }
         // Before the session is read: an end between the two is noticed by the code that waits for it.
-        guard let entry = sessions.entry(token: token) else { throw HostError.sessionExpired }
+        guard let entry = sessions.entry(token: token) else { throw Self.sessionExpired }
         id = entry.device
         let epoch = revocations.epoch(of: entry.device)
         let device = try activeDevice(entry.device)
         guard entry.expiresAt > clock.now(), sessions.entry(token: token) != nil else {
-            throw HostError.sessionExpired
+            throw Self.sessionExpired
         }
         await devices.touch(device.id)
         return AuthenticatedDevice(device, sessionEnd: entry.expiresAt, protocolVersion: 2, epoch: epoch)
@@ -90,7 +96,7 @@ struct DeviceGate: Sendable {
             throw HostError(.deviceRevoked, "This device was revoked at the host: pair again")
         }
         guard device.isActive(at: clock.now()) else {
-            throw HostError.deviceExpired
+            throw Self.deviceExpired
         }
         return device
     }
@@ -147,7 +153,12 @@ struct DeviceGate: Sendable {
         }
         // After the signature: others cannot use up the device's limit.
         guard limiter.withLockedValue({ $0.take(device.id, now: now) }) else {
-            throw HostError.sessionTooOften
+            throw HostError(
+                .sessionRateLimited,
+                "This device opens sessions too often: try again in a few seconds",
+                retryable: true,
+                retryAfter: Int(Self.interval)
+            )
         }
         await pruneIfDue()
         let session = SessionStore.Session(device: device.id, now: now)
@@ -212,19 +223,4 @@ enum SeenNonces {
         try database.execute(sql: "DELETE FROM seenNonce WHERE expiresAt < ?", arguments: [time])
         try database.execute(sql: "DELETE FROM seenCommand WHERE expiresAt < ?", arguments: [time])
     }
-}
-
-extension HostError {
-    static let deviceExpired = HostError(
-        .deviceExpired,
-        "This device's access was limited in time, and has ended: pair again"
-    )
-    static let sessionRequired = HostError(.sessionRequired, "A session is required")
-    static let sessionExpired = HostError(.sessionExpired, "The session is over", retryable: true)
-    static let sessionTooOften = HostError(
-        .sessionRateLimited,
-        "This device opens sessions too often: try again in a few seconds",
-        retryable: true,
-        retryAfter: Int(DeviceGate.interval)
-    )
 }

@@ -5,6 +5,8 @@ import NIOCore
 
 /// Reads request bodies as deployed hosts do: a field that is missing or of another type counts as absent.
 enum HostJSON {
+    static let malformed = HostResponseError(.badRequest, "Malformed JSON")
+
     /// Whether a body is well-formed JSON with an object or an array at the top.
     static func isObjectOrArray(_ body: ByteBuffer) -> Bool {
         let spaces: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
@@ -20,7 +22,7 @@ enum HostJSON {
         do {
             return try JSONDecoder().decode(type, from: data)
         } catch {
-            throw HostResponseError.malformedJSON
+            throw malformed
         }
     }
 

@@ -34,9 +34,20 @@ struct VersionGate: RouterMiddleware {
                 "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
             )
         }
-        if version == 2, !isSecure, !isOpen { throw refusal(HostResponseError.httpsRequired.text) }
+        if version == 2, !isSecure, !isOpen { throw refusal(Self.httpsRequired.text) }
         return try await next(request, context)
     }
+
+    /// The answer to a request of v1, or over plain HTTP, for something that v2 alone has.
+    static let httpsRequired = {
+        var error = HostResponseError(
+            .upgradeRequired,
+            "Version 2 is spoken over HTTPS only: GET /health tells the port",
+            code: .versionUnsupported
+        )
+        error.versions = 2...ProtocolVersion.maximum
+        return error
+    }()
 
     /// The version that a request speaks; nil for one that this host does not.
     static func version(of request: Request) -> Int? {
@@ -54,19 +65,6 @@ struct VersionGate: RouterMiddleware {
         error.headers = [.upgrade: "TLS/1.3, HTTP/1.1", .connection: "Upgrade"]
         return error
     }
-}
-
-extension HostResponseError {
-    /// The answer to a request of v1, or over plain HTTP, for something that v2 alone has.
-    static let httpsRequired = {
-        var error = HostResponseError(
-            .upgradeRequired,
-            "Version 2 is spoken over HTTPS only: GET /health tells the port",
-            code: .versionUnsupported
-        )
-        error.versions = 2...ProtocolVersion.maximum
-        return error
-    }()
 }
 
 extension HTTPField.Name {

@@ -92,7 +92,7 @@ extension CompanionPairingService {
         guard let token = request.pairingToken, !token.isEmpty else {
             throw Self.refusal(CompanionErrorResponse.Text.noActivePairing)
         }
-        guard tokenLimiter.left(address.description, now: now) > 0 else { throw HostError.pairingTooOften }
+        guard tokenLimiter.left(address.description, now: now) > 0 else { throw Self.tooOftenError }
         guard challenge.hasToken(token) else {
             _ = tokenLimiter.take(address.description, now: now)
             let triesLeft = tokenLimiter.left(address.description, now: now)

@@ -9,7 +9,7 @@ extension CompanionPairingService {
     ///
     /// - Throws: ``HostError``: `pairing.rate_limited`.
     func admit(_ address: String) throws {
-        guard limiter.take(address, now: clock.now()) else { throw HostError.pairingTooOften }
+        guard limiter.take(address, now: clock.now()) else { throw Self.tooOftenError }
     }
 
     /// Begins an exchange that was admitted (``admit(_:)``).
@@ -31,7 +31,7 @@ extension CompanionPairingService {
             startedAt: now,
             deadline: offer.expiresAt
         )
-        guard exchanges.add(exchange) else { throw HostError.pairingTooOften }
+        guard exchanges.add(exchange) else { throw Self.tooOftenError }
         return PairingHelloResponse(
             pairingId: exchange.id,
             hostNonce: Base64URL.encode(exchange.hostNonce),
@@ -54,15 +54,20 @@ extension CompanionPairingService {
         let (exchange, offer) = try running(request.pairingId, now: now)
         guard exchange.share == nil else {
             exchanges.remove(exchange.id)
-            throw HostError.pairingNotActive
+            throw Self.notActiveError
         }
         try Self.check(request)
         if request.method == .token {
-            guard tokenLimiter.left(exchange.address, now: now) > 0 else { throw HostError.pairingTooOften }
+            guard tokenLimiter.left(exchange.address, now: now) > 0 else { throw Self.tooOftenError }
         } else {
-            guard !budget.isLocked else { throw HostError.pairingLocked }
+            guard !budget.isLocked else {
+                throw HostError(
+                    .pairingLocked,
+                    "Pairing is locked after too many wrong codes. At the host: pairtool host unlock"
+                )
+            }
             guard exchanges.reserve(exchange, guesses: min(challenge.triesLeft, budget.left), now: now) else {
-                throw HostError.pairingTooOften
+                throw Self.tooOftenError
             }
         }
         let responder: PairingResponder
@@ -88,7 +93,7 @@ extension CompanionPairingService {
         exchange: PairingExchanges<PairingResponder>.Exchange,
         offer: PairingChallenge.Offer
     ) throws -> PairingResponder {
-        guard let share = Base64.decode(request.share) else { throw HostError.pairingBadShare }
+        guard let share = Base64.decode(request.share) else { throw Self.badShareError }
         let context = PairingContext(
             clientNonce: exchange.clientNonce,
             hostNonce: exchange.hostNonce,
@@ -108,7 +113,7 @@ extension CompanionPairingService {
             )
         } catch {
             switch error.code {
-            case .badShare: throw HostError.pairingBadShare
+            case .badShare: throw Self.badShareError
             case .badContext: throw HostError(.requestInvalid, error.message)
             default: throw error
             }
@@ -129,7 +134,7 @@ extension CompanionPairingService {
         let (exchange, _) = try running(request.pairingId, now: now)
         guard let share = exchange.share else {
             exchanges.remove(exchange.id)
-            throw HostError.pairingNotActive
+            throw Self.notActiveError
         }
         // It keeps its guess while that is counted.
         defer { exchanges.remove(exchange.id) }
@@ -138,7 +143,7 @@ extension CompanionPairingService {
         guard exchanges.exchange(exchange.id) != nil, challenge.number == exchange.challenge, challenge.offer != nil
         else {
             if share.method == .code { await storeNoGuess() }
-            throw HostError.pairingNotActive
+            throw Self.notActiveError
         }
         // Whatever comes of it, an exchange is judged once.
         exchanges.remove(exchange.id)
@@ -198,7 +203,7 @@ extension CompanionPairingService {
             WrongGuess(address: address, method: method, version: 2, triesLeft: triesLeft, isGuess: method == .code),
             start: start
         )
-        return .pairingWrong(method, triesLeft: triesLeft)
+        return Self.wrongError(method, triesLeft: triesLeft)
     }
 
     private func enroll(
@@ -239,11 +244,16 @@ extension CompanionPairingService {
         }
         if let known, let end = challenge.end(ofChallenge: known.challenge) {
             exchanges.remove(id)
-            throw end == .expired ? HostError.pairingExpired : HostError.pairingNotActive
+            guard end == .expired else { throw Self.notActiveError }
+            throw HostError(
+                .pairingExpired,
+                "The code has expired: take the one that the host shows now and begin again",
+                retryable: true
+            )
         }
         guard let exchange = exchanges.exchange(id), exchange.challenge == challenge.number,
             let offer = challenge.offer
-        else { throw HostError.pairingNotActive }
+        else { throw Self.notActiveError }
         return (exchange, offer)
     }
 
@@ -264,38 +274,24 @@ extension CompanionPairingService {
     }
 }
 
-extension HostError {
-    static let pairingLocked = HostError(
-        .pairingLocked,
-        "Pairing is locked after too many wrong codes. At the host: pairtool host unlock"
-    )
-    static let pairingNoCode = HostError(
-        .pairingNotActive,
-        "The host shows no code. To show one, on the host: pairtool host pair",
-        retryable: true
-    )
-    static let pairingNotActive = HostError(
+extension CompanionPairingService {
+    static let notActiveError = HostError(
         .pairingNotActive,
         "This pairing has ended: take the code that the host shows now and begin again",
         retryable: true
     )
-    static let pairingExpired = HostError(
-        .pairingExpired,
-        "The code has expired: take the one that the host shows now and begin again",
-        retryable: true
-    )
-    static let pairingTooOften = HostError(
+    static let tooOftenError = HostError(
         .pairingRateLimited,
         "Too many pairings at a time: try again in half a minute",
         retryable: true,
         retryAfter: 30
     )
-    static let pairingBadShare = HostError(
+    static let badShareError = HostError(
         .pairingBadShare,
         "The share is not a point of the group, is its neutral element, or is the host's own"
     )
 
-    static func pairingWrong(_ method: PairingMethod, triesLeft: Int) -> HostError {
+    static func wrongError(_ method: PairingMethod, triesLeft: Int) -> HostError {
         HostError(
             method == .token ? .pairingWrongToken : .pairingWrongCode,
             method == .token

@@ -188,7 +188,14 @@ package actor CompanionPairingService {
 
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
     func noChallenge(now: Date) -> HostError {
-        guard let pausedUntil, pausedUntil > now else { return onDemand ? .pairingNoCode : .pairingNotActive }
+        guard let pausedUntil, pausedUntil > now else {
+            guard onDemand else { return Self.notActiveError }
+            return HostError(
+                .pairingNotActive,
+                "The host shows no code. To show one, on the host: pairtool host pair",
+                retryable: true
+            )
+        }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
         return HostError(
             .pairingRateLimited,

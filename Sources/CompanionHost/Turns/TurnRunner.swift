@@ -251,4 +251,28 @@ package final class TurnRunner: Sendable {
             self.jobSource.finish()
         }
     }
+
+    /// Ends the turns of devices whose time is over, until the task is cancelled.
+    func watchDevices() async {
+        await withDiscardingTaskGroup { group in
+            for await watch in watches.stream {
+                group.addTask { await self.follow(watch) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func follow(_ watch: TurnWatches.Watch) async {
+        while !Task.isCancelled {
+            // In this order: whatever changes after one of these is noticed by one behind it.
+            let epoch = revocations.epoch(of: watch.device)
+            let now = clock.now()
+            let end = expiry(watch.device)
+            guard watches.renew(watch, until: end) else { return }
+            endTurnsOfOthers()
+            // An end in the past has been handled: only a new pairing changes it.
+            let next = end.flatMap { $0 > now ? $0 : nil }
+            await revocations.waitForEnd(of: watch.device, since: epoch, until: next)
+        }
+    }
 }

@@ -30,14 +30,3 @@ struct ChatRoutes: RouteGroup {
         }
     }
 }
-
-extension HostRequestContext {
-    /// The id of the chat that the path names.
-    ///
-    /// - Throws: 400 for an empty one; as ``parameter(_:)``.
-    func chatID() throws -> String {
-        let id = try parameter("id")
-        guard !id.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
-        return id
-    }
-}

@@ -62,7 +62,7 @@ struct RequestAccess: Sendable {
     /// Refuses requests that do not speak v2 over HTTPS.
     func requireV2(_ context: HostRequestContext) throws {
         guard context.isSecure, context.version >= 2 else {
-            throw HostResponseError.httpsRequired
+            throw VersionGate.httpsRequired
         }
     }
 
@@ -85,7 +85,7 @@ struct RequestAccess: Sendable {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
         }
         guard let device = devices.device(id: connection.device.id), device.isActive(at: clock.now()) else {
-            throw HostError.deviceExpired
+            throw DeviceGate.deviceExpired
         }
         await devices.touch(device.id)
         return AuthenticatedDevice(device, protocolVersion: 1, epoch: revocations.epoch(of: device.id))
@@ -134,7 +134,7 @@ struct RequestAccess: Sendable {
         case .elsewhere, .owner: return
         case .agent(let process):
             await refusals.record(command, process: process, address: context.peer?.description)
-            throw HostError.agentRefused
+            throw AgentRefusals.refusal
         case .unknown:
             await refusals.record(command, process: nil, address: context.peer?.description)
             throw HostError(

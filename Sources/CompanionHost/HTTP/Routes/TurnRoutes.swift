@@ -4,6 +4,12 @@ import Hummingbird
 
 /// The prompts for chats, and the frames of their turns.
 struct TurnRoutes: RouteGroup {
+    /// The answer to a `Last-Event-ID` that is no number of a frame.
+    fileprivate static let badEventID = HostResponseError(
+        .badRequest,
+        "Last-Event-ID is not the number of a frame of this turn"
+    )
+
     let access: RequestAccess
     let store: CompanionHostStore
     let turns: TurnRunner
@@ -24,7 +30,7 @@ struct TurnRoutes: RouteGroup {
                 }
                 return .turnEvents(frames, until: access.stream(for: device, in: context), isOfV1: context.version < 2)
             } catch is LastEventIDError {
-                throw HostResponseError.lastEventID
+                throw Self.badEventID
             }
         }
     }
@@ -96,17 +102,10 @@ extension Request {
         guard let header = headers[.lastEventID] else { return 0 }
         let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard digits, let number = Int(header) else {
-            throw HostResponseError.lastEventID
+            throw TurnRoutes.badEventID
         }
         return number
     }
-}
-
-extension HostResponseError {
-    fileprivate static let lastEventID = HostResponseError(
-        .badRequest,
-        "Last-Event-ID is not the number of a frame of this turn"
-    )
 }
 
 extension HTTPField.Name {

@@ -200,10 +200,10 @@ struct CommandMomentTests {
             let digest = Digest.sha256(command.signedBytes)
             try await parts.services.database.write { database in
                 _ = try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database)
-                try SignedCommandService.remember(
+                try CommandLedger.remember(
                     command,
                     digest: digest,
-                    result: SignedCommandService.pending,
+                    result: CommandLedger.pending,
                     in: database
                 )
             }

@@ -237,7 +237,7 @@ extension GitSessions {
                 guard tip.isSame(as: found.tip) else { throw GitError(.changing, "it has new commits") }
             case .withoutOwnCommits:
                 let repository = try await GitRepository.open(session.repository)
-                guard try await countCommits([found.tip], without: branch, in: repository) == 0 else {
+                guard try await unsavedWork.countCommits([found.tip], without: branch, in: repository) == 0 else {
                     throw GitError(.changing, "it has commits that are nowhere else")
                 }
             }
@@ -384,7 +384,7 @@ extension GitSessions {
         isForced: Bool
     ) async -> WorktreeLook? {
         guard isForced || WorktreeEntry(of: session)?.isLocked != true,
-            let found = try? await unsaved(session, movedTo: aside), found.unsaved.isEmpty
+            let found = try? await unsavedWork.find(in: session, movedTo: aside), found.unsaved.isEmpty
         else { return nil }
         return found
     }
@@ -392,6 +392,6 @@ extension GitSessions {
     /// Whether a working tree that no session came to use has work in it all the same.
     private func isUsed(_ session: GitSessionRecord) async -> Bool {
         guard WorktreeEntry(of: session)?.hasIndex == true else { return false }
-        return (try? await unsaved(session))?.unsaved.isEmpty != true
+        return (try? await unsavedWork.find(in: session))?.unsaved.isEmpty != true
     }
 }

@@ -183,7 +183,7 @@ extension GitSessions {
     /// Finds the work that would be lost with a working tree.
     ///
     /// - Parameters:
-    ///   - aside: As in ``unsaved(_:movedTo:)``.
+    ///   - aside: As in ``UnsavedWork/find(in:movedTo:)``.
     ///   - limit: How long that may take. Default: as long as git does.
     /// - Returns: The place with its unsaved work, and the commit that its branch was at; nil if that is not known.
     func look(
@@ -197,7 +197,9 @@ extension GitSessions {
         var tip: String?
         do {
             let look = { @Sendable [self] in
-                try await asking.runUnlessCancelled(session.directory) { try await unsaved(session, movedTo: aside) }
+                try await asking.runUnlessCancelled(session.directory) {
+                    try await unsavedWork.find(in: session, movedTo: aside)
+                }
             }
             let found: WorktreeLook? =
                 if let limit { try await abandoning(after: limit, look) } else { try await look() }

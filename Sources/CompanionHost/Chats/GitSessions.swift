@@ -48,6 +48,8 @@ package final class GitSessions: Sendable {
         self.logger = logger
     }
 
+    var unsavedWork: UnsavedWork { UnsavedWork(snapshots: snapshots) }
+
     /// Finds the directory that a turn works in, and takes a snapshot of the files there.
     ///
     /// - Parameters:
@@ -210,7 +212,9 @@ package final class GitSessions: Sendable {
                 }
                 record.baseCommit = repository.commit
                 start.snapshot = try await snapshots.take(repository, isKept: true)
-                try await snapshots.keepAbsentFiles(of: repository, chat: turn.chatID)
+                try await SparseCheckout(snapshots: snapshots, repository: repository).keepAbsentFiles(
+                    chat: turn.chatID
+                )
                 record.tree = start.snapshot?.tree
             } catch {
                 guard let text = Self.reason(of: error) else { throw error }
@@ -374,7 +378,8 @@ extension GitSessions {
             truncated: difference?.isCut == true || isShortened || changes.count > Self.listed
         )
         answer.firstTriedAt = record.firstTriedAt
-        let absent = try await snapshots.absentFiles(of: repository, since: tree, chat: record.chat)
+        let sparse = SparseCheckout(snapshots: snapshots, repository: repository)
+        let absent = try await sparse.absentFiles(since: tree, chat: record.chat)
             .filter { path in file.map(path.isMeant) ?? true }
         if !absent.isEmpty { answer.notCheckedOut = absent.count }
         guard file == nil else { return answer }

@@ -9,23 +9,16 @@ extension SignedCommandService {
         localPath: String?,
         command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
+    ) async throws -> CommandLedger.Outcome {
         // First of all without an effect: what is refused or repeated makes no directory.
-        let known = try await services.database.readChecked { database -> CanonicalJSON? in
-            if let result = try Self.result(of: command, digest: digest, in: database) { return result }
-            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
-                throw HostError.nonceUsed
-            }
-            try requirePermission(.projectCreate, of: command)
-            return nil
-        }
-        if let known { return Outcome(result: known, isReplay: true) }
+        let known = try await ledger.result(of: command, digest: digest, permission: .projectCreate)
+        if let known { return CommandLedger.Outcome(result: known, isReplay: true) }
         // Outside of any transaction: a slow disk or mount holds up nothing but this. A directory that a crash leaves
         // without its project is empty, and the repetition takes it.
         let made = try await makeProject(name, localPath)
         let now = services.clock.now()
         do {
-            return try await once(command, digest: digest, permission: .projectCreate) { database in
+            return try await ledger.once(command, digest: digest, permission: .projectCreate) { database in
                 // One that is listed already is not made.
                 if services.store.catalog.project(id: made.project.id) == nil {
                     try services.quotas.charge(DeviceUsage(chats: 1), to: command.deviceId, in: database)
@@ -60,9 +53,9 @@ extension SignedCommandService {
         result: CanonicalJSON,
         command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
+    ) async throws -> CommandLedger.Outcome {
         let permission: CompanionPermission = result["sessionId"] == nil ? .chatCreate : .sessionCreate
-        return try await once(command, digest: digest, permission: permission) { database in
+        return try await ledger.once(command, digest: digest, permission: permission) { database in
             // Here, not before: what is refused for another reason does not tell which projects there are.
             guard services.store.catalog.project(id: chat.projectId) != nil else {
                 throw HostError(.requestNotFound, "Unknown project")
@@ -77,13 +70,14 @@ extension SignedCommandService {
     }
 
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
-    func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> Outcome {
+    func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> CommandLedger.Outcome
+    {
         guard case .chatSend(let chatID, let prompt, let model, let allowedTools) = payload else {
             throw HostError(.commandBadShape, "The body is not JSON with the fields of this request")
         }
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
-        let outcome = try await once(command, digest: digest, permission: .chatSend) { database in
+        let outcome = try await ledger.once(command, digest: digest, permission: .chatSend) { database in
             guard let project = try services.store.projectID(ofChat: chatID, in: database),
                 services.store.catalog.project(id: project) != nil
             else { throw HostError(.requestNotFound, "Unknown chat") }
@@ -116,7 +110,7 @@ extension SignedCommandService {
             )
         } catch let refusal as HostError {
             // Nothing has begun. After any other error the turn may run, so the command has to stay stored.
-            try await forget(command, refunding: usage)
+            try await ledger.forget(command, refunding: usage)
             throw Self.describingRefusal(refusal)
         }
         return outcome
@@ -128,8 +122,8 @@ extension SignedCommandService {
         chatID: String,
         command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
-        try await noting(command, digest: digest, permission: .chatSend) {
+    ) async throws -> CommandLedger.Outcome {
+        try await ledger.noting(command, digest: digest, permission: .chatSend) {
             guard let turn = try await services.turns.cancel(turnID: turnID, chatID: chatID) else {
                 throw HostError.turnUnknown
             }
@@ -143,8 +137,8 @@ extension SignedCommandService {
         isForced: Bool,
         command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
-        try await noting(command, digest: digest, permission: .sessionCreate) {
+    ) async throws -> CommandLedger.Outcome {
+        try await ledger.noting(command, digest: digest, permission: .sessionCreate) {
             let place = try await services.worktrees.remove(
                 chat: chatID,
                 isForced: isForced,
@@ -161,9 +155,9 @@ extension SignedCommandService {
         with optionID: String?,
         command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
+    ) async throws -> CommandLedger.Outcome {
         let decided = NIOLockedValueBox<Approval?>(nil)
-        return try await once(command, digest: digest, permission: .approve) { database in
+        return try await ledger.once(command, digest: digest, permission: .approve) { database in
             let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try services.gate.activeDevice(command.deviceId).companionDevice)
             let question = try services.questions.decide(approvalID, answer, by: person, in: database)
@@ -180,34 +174,6 @@ extension SignedCommandService {
         case .requestForbidden: return .permissionDenied
         case .chatBusy: return HostError(.chatBusy, error.text, retryable: true)
         default: return error
-        }
-    }
-}
-
-/// Sizes of what commands carry.
-enum CommandLimits {
-    /// - Throws: ``SignedCommandError`` with `command.bad_shape`.
-    static func check(_ payload: CommandPayload) throws(SignedCommandError) {
-        func isText(_ text: String, atMost limit: Int) -> Bool {
-            (1...limit).contains(text.utf8.count) && !text.utf8.contains(0)
-        }
-        let isGood =
-            switch payload {
-            case .projectCreate(let name, let path):
-                isText(name, atMost: 100) && path.map { isText($0, atMost: 4096) } ?? true
-            case .sessionCreate(let project): isText(project, atMost: 200)
-            case .chatCreate(let project, let title):
-                isText(project, atMost: 200) && title.map { $0.utf8.count <= 1000 } ?? true
-            case .chatSend(let chat, let prompt, let model, let tools):
-                isText(chat, atMost: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
-                    && model.map { isText($0, atMost: 200) } ?? true && tools?.count ?? 0 <= 200
-            case .sessionRemove(let chat, _): isText(chat, atMost: 200)
-            case .chatCancel(let chat, let turn): isText(chat, atMost: 200) && isText(turn, atMost: 200)
-            case .approvalDecide(let approval, let option):
-                isText(approval, atMost: 200) && option.map { isText($0, atMost: ApprovalOption.idSize) } ?? true
-            }
-        guard isGood else {
-            throw SignedCommandError(.commandBadShape, message: "A field of `payload` is empty, too long or has a NUL")
         }
     }
 }

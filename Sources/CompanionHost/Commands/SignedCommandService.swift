@@ -15,16 +15,11 @@ struct SignedCommandService: Sendable {
     /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
     static let maximumLead: TimeInterval = 60
 
-    /// The result of a command, and whether it is a stored one that is given again.
-    struct Outcome: Sendable {
-        var result: CanonicalJSON
-        var isReplay: Bool
-    }
-
     let services: HostServices
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
-    let serial = KeyedLock()
+    let ledger: CommandLedger
+    private let serial = KeyedLock()
 
     /// - Parameter makeProject: Default: nil, ``HostServices/maker``.
     init(
@@ -32,6 +27,7 @@ struct SignedCommandService: Sendable {
         makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.NewProject)? = nil
     ) {
         self.services = services
+        ledger = CommandLedger(database: services.database, gate: services.gate, quotas: services.quotas)
         self.makeProject =
             makeProject ?? { [maker = services.maker, catalog = services.store.catalog] in
                 try await maker.make(name: $0, localPath: $1, catalog: catalog)
@@ -112,7 +108,7 @@ struct SignedCommandService: Sendable {
         _ payload: CommandPayload,
         of command: SignedCommand,
         digest: [UInt8]
-    ) async throws -> Outcome {
+    ) async throws -> CommandLedger.Outcome {
         switch payload {
         case .projectCreate(let name, let localPath):
             return try await serial.run(command.commandId) {

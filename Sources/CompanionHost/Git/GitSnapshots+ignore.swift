@@ -5,28 +5,29 @@ import LocalState
 /// Lists of files, and those that git ignores.
 extension GitSnapshots {
     /// Lists the files that are not as in the commit, by `ls-files -z -t`, without those that git ignores.
-    func listFiles(_ repository: GitRepository, in home: String) async throws -> GitProgram.Result {
+    func listFiles(_ repository: GitRepository) async throws -> GitProgram.Result {
+        let home = home(of: repository)
         // What was read once for a commit stays in the index.
         if FileManager.default.contents(atPath: home + "/commit") == Self.note(of: repository) {
             async let isThere = hasCommit(repository)
             do {
-                try await markSkipped(repository, in: home)
+                try await SparseCheckout(snapshots: self, repository: repository).markSkipped()
                 let start = ContinuousClock.now
                 let kinds = ["--modified", "--deleted", "--others"]
-                let listed = try await listOnce(kinds, of: repository, in: home)
+                let listed = try await listOnce(kinds, in: repository)
                 if try await isThere, listed.isSuccess || listed.isCut {
-                    if start.duration(to: .now) > limits.listing { _ = try? await refresh(repository, in: home) }
+                    if start.duration(to: .now) > limits.listing { _ = try? await refresh(repository) }
                     return listed
                 }
             } catch let error as GitProgram.Failure where error.reason == .tooSlow {
                 // Files that were only touched are read once more below, and not by the next turn.
             }
         }
-        try await readCommit(repository, in: home)
-        try await markSkipped(repository, in: home)
-        async let others = listOnce(["--others"], of: repository, in: home)
-        try await refresh(repository, in: home)
-        let changed = try await listOnce(["--modified", "--deleted"], of: repository, in: home)
+        try await readCommit(repository)
+        try await SparseCheckout(snapshots: self, repository: repository).markSkipped()
+        async let others = listOnce(["--others"], in: repository)
+        try await refresh(repository)
+        let changed = try await listOnce(["--modified", "--deleted"], in: repository)
         try Self.write(Array(Self.note(of: repository)), to: home + "/commit", isDurable: false)
         var listed = try await others
         guard listed.isSuccess, !listed.isCut else { return listed }
@@ -37,18 +38,19 @@ extension GitSnapshots {
     }
 
     /// The host's own index remembers which files are as in the commit: they are read once.
-    private func refresh(_ repository: GitRepository, in home: String) async throws {
+    private func refresh(_ repository: GitRepository) async throws {
         _ = try await git(
             repository.folder.isEmpty
                 ? ["update-index", "-q", "--refresh"] : ["--literal-pathspecs", "add", "--refresh", "--"],
             of: repository,
             paths: repository.pathspecs,
-            index: home + "/index"
+            index: home(of: repository) + "/index"
         )
     }
 
     /// Fills the index with the commit. Its knowledge of unchanged files is kept.
-    func readCommit(_ repository: GitRepository, in home: String) async throws {
+    private func readCommit(_ repository: GitRepository) async throws {
+        let home = home(of: repository)
         unlink(home + "/commit")
         let seed = repository.commit.map { ["read-tree", "-m", $0] } ?? ["read-tree", "--empty"]
         if try await !git(seed, of: repository, index: home + "/index").isSuccess {
@@ -82,14 +84,13 @@ extension GitSnapshots {
 
     private func listOnce(
         _ kinds: [String],
-        of repository: GitRepository,
-        in home: String
+        in repository: GitRepository
     ) async throws -> GitProgram.Result {
         try await git(
             ["--literal-pathspecs", "ls-files", "-z", "-t"] + kinds + ["--exclude-standard", "--"],
             of: repository,
             paths: repository.pathspecs,
-            index: home + "/index",
+            index: home(of: repository) + "/index",
             limit: 32 << 20
         )
     }

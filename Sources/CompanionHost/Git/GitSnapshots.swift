@@ -127,12 +127,12 @@ struct GitSnapshots: Sendable {
         after earlier: GitTree?
     ) async throws -> GitSnapshot {
         try await makeHome(of: repository)
-        let found = try await listFiles(repository, in: home)
+        let found = try await listFiles(repository)
         // Git is ended when its output is cut.
         guard !found.isCut else { throw GitError(.tooMuch, "Too many uncommitted files") }
         guard found.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(found.error)") }
         let listed = try await found.output + listFiles(of: earlier, in: repository)
-        let pulled = try await pulledFiles(repository, in: home, listed: listed)
+        let pulled = try await LFSFiles(snapshots: self, repository: repository).pulledFiles(listed: listed)
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {
@@ -200,10 +200,10 @@ struct GitSnapshots: Sendable {
             try await makeHome(of: repository)
             unlink(home + "/commit")
             if repository.isSparse {
-                try await checkOutSparsely(repository, commit: commit, in: home)
+                try await SparseCheckout(snapshots: self, repository: repository).checkOut(commit)
             } else {
                 for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
-                    try await write(repository, in: home, arguments: arguments)
+                    try await write(arguments, in: repository)
                 }
             }
             // Its own, for the agent and the owner.
@@ -214,8 +214,8 @@ struct GitSnapshots: Sendable {
     }
 
     /// Runs git to write the files of a commit, or an index for them.
-    func write(_ repository: GitRepository, in home: String, arguments: [String]) async throws {
-        let done = try await git(arguments, of: repository, index: home + "/index", within: .seconds(120))
+    func write(_ arguments: [String], in repository: GitRepository) async throws {
+        let done = try await git(arguments, repository, index: home(of: repository) + "/index", within: .seconds(120))
         guard !done.isSuccess else { return }
         let advice = repository.isPartial ? ". \(GitError.partial(repository.root))" : ""
         throw GitError(.unreadable, "Git cannot write the files: \(done.error)\(advice)")

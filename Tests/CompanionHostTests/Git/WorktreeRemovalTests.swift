@@ -220,7 +220,7 @@ struct WorktreeRemovalTests {
             let record = try #require(try await session.sessions.table.record(ofChat: session.chat))
             let branch = try #require(record.worktreeBranch)
             let root = session.repository.root
-            let look = try await session.sessions.unsaved(record)
+            let look = try await session.sessions.unsavedWork.find(in: record)
             let tip = try #require(look.tip)
             #expect(try await session.repository.shell("git rev-parse \(branch)") == tip + "\n")
             #expect(look.unsaved.isEmpty)
@@ -248,7 +248,7 @@ struct WorktreeRemovalTests {
         try await withSession { session in
             let record = try #require(try await session.sessions.table.record(ofChat: session.chat))
             let branch = try #require(record.worktreeBranch)
-            let tip = try #require(try await session.sessions.unsaved(record).tip)
+            let tip = try #require(try await session.sessions.unsavedWork.find(in: record).tip)
             let limits = RemovalLimits(look: nil, files: .zero, branch: GitRepository.time)
             let begun = try await session.sessions.removeFromDisk(record, within: limits, branch: .at(tip))
             #expect(!begun.isComplete && begun.problem == "\(session.directory) is still being removed")
@@ -269,7 +269,7 @@ struct WorktreeRemovalTests {
             let record = try #require(try await table.record(ofChat: session.chat))
             let branch = try #require(record.worktreeBranch)
             var worktree = UnfinishedWorktree(record, isRemoval: true, isForced: true)
-            if isKnown { worktree.tip = try await session.sessions.unsaved(record).tip }
+            if isKnown { worktree.tip = try await session.sessions.unsavedWork.find(in: record).tip }
             try await table.begin(worktree)
             _ = try await worktree.setAside()
             try await session.repository.shell(
@@ -344,9 +344,9 @@ struct WorktreeRemovalTests {
             let worktree = UnfinishedWorktree(record, isRemoval: true)
             try await table.begin(worktree)
             #expect(try await worktree.setAside() == worktree.aside)
-            #expect(try await session.sessions.unsaved(record, movedTo: worktree.aside).unsaved.isEmpty)
+            #expect(try await session.sessions.unsavedWork.find(in: record, movedTo: worktree.aside).unsaved.isEmpty)
             try write("mine", to: worktree.aside + "/new")
-            #expect(try await session.sessions.unsaved(record, movedTo: worktree.aside).unsaved.files == 1)
+            #expect(try await session.sessions.unsavedWork.find(in: record, movedTo: worktree.aside).unsaved.files == 1)
             switch continuation {
             case .sameHost: #expect(try await session.remove(isForced: false).code == .sessionUnsaved)
             case .nextHost: await session.sessions.finishInterrupted(within: .seconds(120))

@@ -2,11 +2,28 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 
-extension SignedCommandService {
+/// Executes each command once: stores its result with its effect, and gives the stored result to a repetition.
+struct CommandLedger: Sendable {
+    /// The result of a command, and whether it is a stored one that is given again.
+    struct Outcome: Sendable {
+        var result: CanonicalJSON
+        var isReplay: Bool
+    }
+
+    /// The result of a command that has been noted, and has no result yet.
+    static let pending = CanonicalJSON.null
+    private static let nonceUsed = HostError(.commandReplayed, "The nonce was used before")
+
+    let database: HostDatabase
+    let gate: DeviceGate
+    let quotas: DeviceQuotas
+
     /// The stored result of a command that was executed before, within a transaction; nil for a new one.
     ///
     /// - Throws: ``HostError`` with `command.conflict` if the id was used for another command.
-    static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws -> CanonicalJSON? {
+    private static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws
+        -> CanonicalJSON?
+    {
         let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
         guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
         guard Array(row[0] as Data) == digest else {
@@ -18,20 +35,35 @@ extension SignedCommandService {
         return try CanonicalJSON(parsing: Array(row[1] as Data))
     }
 
+    /// The stored result of a command that was executed before, without any effect; nil for a new one.
+    ///
+    /// - Throws: ``HostError`` for a command that would be refused.
+    func result(
+        of command: SignedCommand,
+        digest: [UInt8],
+        permission: CompanionPermission
+    ) async throws -> CanonicalJSON? {
+        try await database.readChecked { database in
+            if let result = try Self.result(of: command, digest: digest, in: database) { return result }
+            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
+                throw Self.nonceUsed
+            }
+            try requirePermission(permission, of: command)
+            return nil
+        }
+    }
+
     /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
-    func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
+    private func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
         guard try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
-            throw HostError.nonceUsed
+            throw Self.nonceUsed
         }
         try requirePermission(permission, of: command)
     }
 
-    func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
-        guard try services.gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
+    private func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
+        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
     }
-
-    /// The stored result of a command that has been noted, and has no result yet.
-    static let pending = CanonicalJSON.null
 
     /// Stores a command and its result, within a transaction.
     static func remember(
@@ -61,7 +93,7 @@ extension SignedCommandService {
         effect: @escaping @Sendable (Database) throws -> CanonicalJSON,
         committed: @escaping @Sendable () -> Void = {}
     ) async throws -> Outcome {
-        try await services.database.writeChecked { database in
+        try await database.writeChecked { database in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 return Outcome(result: result, isReplay: true)
             }
@@ -86,7 +118,7 @@ extension SignedCommandService {
         permission: CompanionPermission,
         effect: () async throws -> CanonicalJSON
     ) async throws -> Outcome {
-        let known = try await services.database.writeChecked { database -> CanonicalJSON? in
+        let known = try await database.writeChecked { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 guard result == Self.pending else { return result }
                 try requirePermission(permission, of: command)
@@ -104,7 +136,7 @@ extension SignedCommandService {
             try await forget(command)
             throw refusal
         }
-        try await services.database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
+        try await database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 
@@ -112,8 +144,8 @@ extension SignedCommandService {
     ///
     /// - Parameter usage: The usage that was counted for it, and is taken back.
     func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
-        try await services.database.write { database in
-            if let usage { try services.quotas.refund(usage, to: command.deviceId, in: database) }
+        try await database.write { database in
+            if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }
             try database.execute(sql: "DELETE FROM seenCommand WHERE commandId = ?", arguments: [command.commandId])
             try database.execute(
                 sql: "DELETE FROM seenNonce WHERE device = ? AND nonce = ?",
@@ -121,8 +153,4 @@ extension SignedCommandService {
             )
         }
     }
-}
-
-extension HostError {
-    static let nonceUsed = HostError(.commandReplayed, "The nonce was used before")
 }

@@ -9,7 +9,10 @@ struct WorktreeLook: Sendable {
     var tip: String?
 }
 
-extension GitSessions {
+/// Finds the work that would be lost with a working tree.
+struct UnsavedWork: Sendable {
+    let snapshots: GitSnapshots
+
     /// Finds the work that would be lost with a working tree: files that differ from its commit, commits that no other
     /// reference leads to, and anything else that only its git directory holds, such as an unfinished rebase. Files
     /// that git ignores, now and by the `.gitignore` files of the commit at which the session began, do not count. A
@@ -17,7 +20,7 @@ extension GitSessions {
     ///
     /// - Parameter aside: The path that the working tree was moved to. Default: nil, it is at its place.
     /// - Throws: ``GitError`` where git cannot tell, as with a directory that it cannot open.
-    func unsaved(_ session: GitSessionRecord, movedTo aside: String? = nil) async throws -> WorktreeLook {
+    func find(in session: GitSessionRecord, movedTo aside: String? = nil) async throws -> WorktreeLook {
         let directory = aside ?? session.directory
         let isThere = FileStatus(directory, followingLinks: false) != nil
         let entry = try await BlockingCall.run {

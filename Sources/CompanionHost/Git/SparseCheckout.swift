@@ -4,23 +4,28 @@ import FoundationEssentials
 import Glibc
 import LocalState
 
-/// Sparse checkouts: a file that is not checked out does not count as deleted.
-extension GitSnapshots {
+/// A sparse checkout: a file that is not checked out does not count as deleted.
+struct SparseCheckout: Sendable {
+    let snapshots: GitSnapshots
+    let repository: GitRepository
+
+    private var index: String { snapshots.home(of: repository) + "/index" }
+
     /// Marks files in the host's index as not checked out, if the repository's own index does so and they do not exist.
     /// Files that exist are compared, whatever the repository's index says.
-    func markSkipped(_ repository: GitRepository, in home: String) async throws {
+    func markSkipped() async throws {
         guard repository.isSparse else { return }
-        async let theirs = absentFiles(of: repository)
-        async let ours = git(Self.listing, of: repository, index: home + "/index", limit: Self.listLimit)
+        async let theirs = absentFiles()
+        async let ours = snapshots.git(Self.listing, repository, index: index, limit: Self.listLimit)
         let absent = try await theirs
         let (known, marked) = try Self.skipped(await ours)
         let add = absent.intersection(known.union(marked)).subtracting(marked)
         for (option, paths) in [("--skip-worktree", add), ("--no-skip-worktree", marked.subtracting(absent))]
         where !paths.isEmpty {
-            let done = try await git(
+            let done = try await snapshots.git(
                 ["update-index", "-z", option, "--stdin"],
-                of: repository,
-                index: home + "/index",
+                repository,
+                index: index,
                 input: Array(paths.map { $0.bytes + [0] }.joined())
             )
             guard done.isSuccess else {
@@ -30,14 +35,14 @@ extension GitSnapshots {
     }
 
     /// Stores the list of files that are not checked out when the session of a chat begins.
-    func keepAbsentFiles(of repository: GitRepository, chat: String) async throws {
-        let list = absentList(of: repository, chat: chat)
+    func keepAbsentFiles(chat: String) async throws {
+        let list = absentList(chat: chat)
         guard repository.isSparse else {
             unlink(list)
             return
         }
-        let absent = try await absentFiles(of: repository)
-        try await BlockingCall.run { try Self.write(Array(absent.map { $0.bytes + [0] }.joined()), to: list) }
+        let absent = try await absentFiles()
+        try await BlockingCall.run { try GitSnapshots.write(Array(absent.map { $0.bytes + [0] }.joined()), to: list) }
     }
 
     /// The files of a tree that are not checked out, and were when the session of a chat began: an agent can have git
@@ -45,14 +50,14 @@ extension GitSnapshots {
     ///
     /// - Parameter tree: The tree of the working tree from then.
     /// - Returns: Those below the folder.
-    func absentFiles(of repository: GitRepository, since tree: String, chat: String) async throws -> Set<GitPath> {
+    func absentFiles(since tree: String, chat: String) async throws -> Set<GitPath> {
         guard repository.isSparse else { return [] }
-        var absent = try await absentFiles(of: repository)
-        let list = absentList(of: repository, chat: chat)
+        var absent = try await absentFiles()
+        let list = absentList(chat: chat)
         let kept = try await GitFile.reading { try GitFile.read(list, limit: Self.listLimit) ?? [] }
         absent.subtract(kept.split(separator: 0).map { GitPath($0) })
         guard !absent.isEmpty else { return [] }
-        let listed = try await git(
+        let listed = try await snapshots.git(
             ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree],
             of: repository,
             limit: Self.listLimit
@@ -64,19 +69,19 @@ extension GitSnapshots {
         return Set(absent.compactMap { $0.below(repository.folder) })
     }
 
-    private func absentList(of repository: GitRepository, chat: String) -> String {
+    private func absentList(chat: String) -> String {
         let hash = SHA256.hash(data: Data(chat.utf8)).prefix(16).hexText
-        return "\(home(of: repository))/info/absent-\(hash)"
+        return "\(snapshots.home(of: repository))/info/absent-\(hash)"
     }
 
     /// The files that the repository's own index says are not checked out, and that are not there.
-    private func absentFiles(of repository: GitRepository) async throws -> Set<GitPath> {
+    private func absentFiles() async throws -> Set<GitPath> {
         let listed = try await GitProgram.run(
             Self.listing,
             in: repository.root,
             of: repository.moved,
             limit: Self.listLimit,
-            within: limits.time
+            within: snapshots.limits.time
         )
         let wanted = try Self.skipped(listed).skipped
         return try await BlockingCall.run {
@@ -128,18 +133,14 @@ extension GitSnapshots {
     }
 
     /// Writes the index and the files of a commit to a working tree, in the shape that the repository has.
-    func checkOutSparsely(_ repository: GitRepository, commit: String, in home: String) async throws {
+    func checkOut(_ commit: String) async throws {
         let shape = try await GitFile.reading {
             try GitFile.read(repository.own + "/info/sparse-checkout", limit: 16 << 20) ?? []
         }
-        let path = home + "/info/sparse-checkout"
-        try await BlockingCall.run { try Self.write(shape, to: path, isDurable: false) }
+        let path = snapshots.home(of: repository) + "/info/sparse-checkout"
+        try await BlockingCall.run { try GitSnapshots.write(shape, to: path, isDurable: false) }
         defer { unlink(path) }
         let settings = ["core.sparseCheckout=true", "core.sparseCheckoutCone=\(repository.isCone)"]
-        try await write(
-            repository,
-            in: home,
-            arguments: settings.flatMap { ["-c", $0] } + ["read-tree", "-m", "-u", commit]
-        )
+        try await snapshots.write(settings.flatMap { ["-c", $0] } + ["read-tree", "-m", "-u", commit], in: repository)
     }
 }

@@ -8,11 +8,14 @@ import NIOConcurrencyHelpers
 /// Git LFS: a commit has a pointer to a file's content, and the working tree has the content once it was pulled. Git
 /// tells them apart with a filter, which is a program that the repository names. The host runs none, and compares the
 /// content with the pointer itself.
-extension GitSnapshots {
+struct LFSFiles: Sendable {
+    let snapshots: GitSnapshots
+    let repository: GitRepository
+
     /// The changed files whose content matches the pointer in the commit.
     ///
-    /// - Parameter listed: By ``listFiles(_:_:)``.
-    func pulledFiles(_ repository: GitRepository, in home: String, listed: [UInt8]) async throws -> Set<GitPath> {
+    /// - Parameter listed: By ``GitSnapshots/listFiles(_:)``.
+    func pulledFiles(listed: [UInt8]) async throws -> Set<GitPath> {
         let lines = listed.split(separator: 0).filter { $0.count > 2 }
         func paths(_ tag: Unicode.Scalar) -> Set<GitPath> {
             Set(lines.filter { $0.first == UInt8(ascii: tag) }.map { GitPath($0.dropFirst(2)) })
@@ -20,12 +23,12 @@ extension GitSnapshots {
         // Git reads names line by line.
         let changed = paths("C").subtracting(paths("R")).filter { !$0.bytes.contains(UInt8(ascii: "\n")) }
         guard !changed.isEmpty else { return [] }
-        var pointers = try await pointers(of: Array(changed), of: repository, in: home)
+        var pointers = try await pointers(of: Array(changed))
         guard !pointers.isEmpty else { return [] }
-        let known = try await filesOfLFS(Array(pointers.keys), of: repository)
+        let known = try await kept(of: Array(pointers.keys))
         pointers = pointers.filter { known.contains($0.key) }
-        let end = ContinuousClock.now + limits.time
-        return try await BlockingCall.run { [contents, pointers] in
+        let end = ContinuousClock.now + snapshots.limits.time
+        return try await BlockingCall.run { [contents = snapshots.contents, repository, pointers] in
             let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
             defer { close(root) }
@@ -37,14 +40,16 @@ extension GitSnapshots {
 
     /// The files that Git LFS has by the `.gitattributes` of the commit at which the session began. An agent could
     /// commit a pointer in place of any file, and an attribute for it, and would hide the file's content.
-    private func filesOfLFS(_ paths: [GitPath], of repository: GitRepository) async throws -> Set<GitPath> {
+    private func kept(of paths: [GitPath]) async throws -> Set<GitPath> {
         guard let commit = repository.firstCommit else { return [] }
-        let index = "\(directory)/tmp/\(UUID().uuidString)"
-        try await BlockingCall.run { [directory] in try PrivateFile.makeDirectory(directory + "/tmp") }
+        let index = "\(snapshots.directory)/tmp/\(UUID().uuidString)"
+        try await BlockingCall.run { [directory = snapshots.directory] in
+            try PrivateFile.makeDirectory(directory + "/tmp")
+        }
         defer { unlink(index) }
         // The commit may be gone by now.
-        guard try await git(["read-tree", commit], of: repository, index: index).isSuccess else { return [] }
-        let asked = try await git(
+        guard try await snapshots.git(["read-tree", commit], repository, index: index).isSuccess else { return [] }
+        let asked = try await snapshots.git(
             ["check-attr", "--cached", "-z", "--stdin", "filter"],
             of: repository,
             index: index,
@@ -64,15 +69,13 @@ extension GitSnapshots {
     }
 
     private func pointers(
-        of paths: [GitPath],
-        of repository: GitRepository,
-        in home: String
+        of paths: [GitPath]
     ) async throws -> [GitPath: LFSPointer] {
-        func ask(_ option: String, names: [[UInt8]], limit: Int) async throws -> [UInt8] {
-            let result = try await git(
+        func ask(_ option: String, _ names: [[UInt8]], limit: Int) async throws -> [UInt8] {
+            let result = try await snapshots.git(
                 ["cat-file", option],
-                of: repository,
-                index: home + "/index",
+                repository,
+                index: snapshots.home(of: repository) + "/index",
                 input: Array(names.map { $0 + [UInt8(ascii: "\n")] }.joined()),
                 limit: limit
             )

@@ -121,7 +121,7 @@ extension HostAdministration {
             answer = approve ? .allow(always: always) : .reject(always: always, reason: nil)
         }
         var response = AdminResponse()
-        response.questions = [try await services.questions.decide(id, answer, by: .owner)]
+        response.questions = [try await services.questions.decide(id, with: answer, by: .owner)]
         return response
     }
 

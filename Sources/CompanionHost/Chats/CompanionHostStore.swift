@@ -114,17 +114,17 @@ package final class CompanionHostStore: Sendable {
     ) async throws -> (project: ProjectCatalog.Project, directory: String) {
         let known = try await projectID(ofChat: chatID)
         let ofChat = known.flatMap(catalog.project(id:))
-        let notListed = Self.refusal(.requestForbidden, "projectPath is not inside a project of this host")
+        let notListed = Self.refusal(.requestForbidden, text: "projectPath is not inside a project of this host")
         if known != nil, ofChat == nil { throw notListed }
         if let projectPath, !projectPath.isEmpty {
             guard projectPath.begins(with: "/") else {
-                throw Self.refusal(.requestInvalid, "projectPath has to be an absolute path")
+                throw Self.refusal(.requestInvalid, text: "projectPath has to be an absolute path")
             }
             guard let place = catalog.locate(projectPath) else { throw notListed }
             return place
         }
         guard let project = ofChat ?? catalog.projects.first else {
-            throw Self.refusal(.requestInvalid, "This host lists no project: projectPath is required")
+            throw Self.refusal(.requestInvalid, text: "This host lists no project: projectPath is required")
         }
         return (project, project.path)
     }

@@ -160,7 +160,7 @@ extension SignedCommandService {
         return try await ledger.once(command, digest: digest, permission: .approve) { database in
             let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try services.gate.activeDevice(command.deviceId).companionDevice)
-            let question = try services.questions.decide(approvalID, answer, by: person, in: database)
+            let question = try services.questions.decide(approvalID, with: answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
             return try CanonicalJSON(encoding: question.withoutArguments)
         } committed: {

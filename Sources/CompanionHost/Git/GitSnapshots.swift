@@ -215,7 +215,12 @@ struct GitSnapshots: Sendable {
 
     /// Runs git to write the files of a commit, or an index for them.
     func write(_ arguments: [String], in repository: GitRepository) async throws {
-        let done = try await git(arguments, repository, index: home(of: repository) + "/index", within: .seconds(120))
+        let done = try await git(
+            arguments,
+            of: repository,
+            index: home(of: repository) + "/index",
+            within: .seconds(120)
+        )
         guard !done.isSuccess else { return }
         let advice = repository.isPartial ? ". \(GitError.partial(repository.root))" : ""
         throw GitError(.unreadable, "Git cannot write the files: \(done.error)\(advice)")

@@ -48,7 +48,7 @@ struct LFSFiles: Sendable {
         }
         defer { unlink(index) }
         // The commit may be gone by now.
-        guard try await snapshots.git(["read-tree", commit], repository, index: index).isSuccess else { return [] }
+        guard try await snapshots.git(["read-tree", commit], of: repository, index: index).isSuccess else { return [] }
         let asked = try await snapshots.git(
             ["check-attr", "--cached", "-z", "--stdin", "filter"],
             of: repository,
@@ -71,10 +71,10 @@ struct LFSFiles: Sendable {
     private func pointers(
         of paths: [GitPath]
     ) async throws -> [GitPath: LFSPointer] {
-        func ask(_ option: String, _ names: [[UInt8]], limit: Int) async throws -> [UInt8] {
+        func ask(_ option: String, names: [[UInt8]], limit: Int) async throws -> [UInt8] {
             let result = try await snapshots.git(
                 ["cat-file", option],
-                repository,
+                of: repository,
                 index: snapshots.home(of: repository) + "/index",
                 input: Array(names.map { $0 + [UInt8(ascii: "\n")] }.joined()),
                 limit: limit

@@ -16,7 +16,7 @@ struct SparseCheckout: Sendable {
     func markSkipped() async throws {
         guard repository.isSparse else { return }
         async let theirs = absentFiles()
-        async let ours = snapshots.git(Self.listing, repository, index: index, limit: Self.listLimit)
+        async let ours = snapshots.git(Self.listing, of: repository, index: index, limit: Self.listLimit)
         let absent = try await theirs
         let (known, marked) = try Self.skipped(await ours)
         let add = absent.intersection(known.union(marked)).subtracting(marked)
@@ -24,7 +24,7 @@ struct SparseCheckout: Sendable {
         where !paths.isEmpty {
             let done = try await snapshots.git(
                 ["update-index", "-z", option, "--stdin"],
-                repository,
+                of: repository,
                 index: index,
                 input: Array(paths.map { $0.bytes + [0] }.joined())
             )

@@ -20,7 +20,7 @@ struct CommandRoutes: RouteGroup {
             let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload in
                 if payload.isForOwnerAlone { try await access.refuseAgents(command: payload.type, in: context) }
             }
-            access.connections.trust(context.channel, true)
+            access.connections.trust(context.channel, isTrusted: true)
             return .json(answer)
         }
     }

@@ -42,7 +42,7 @@ struct PairingV1Routes: RouteGroup {
             let device = try await pairing.complete(request, address: address)
             // Another one may have taken its place meanwhile.
             if access.devices.connection?.device.id == device {
-                await access.localPeers.notePairing(of: device, context.channel)
+                await access.localPeers.notePairing(of: device, over: context.channel)
             }
             if let before { access.revocations.end(before) }
             turns.endTurnsOfOthers()

@@ -51,10 +51,10 @@ struct RequestAccess: Sendable {
     ) async throws -> AuthenticatedDevice {
         do {
             let device = try await authenticate()
-            connections.trust(context.channel, true)
+            connections.trust(context.channel, isTrusted: true)
             return device
         } catch {
-            connections.trust(context.channel, false)
+            connections.trust(context.channel, isTrusted: false)
             throw error
         }
     }
@@ -78,7 +78,8 @@ struct RequestAccess: Sendable {
             throw HostResponseError(.forbidden, "Paired from another address: pair again from this machine")
         }
         // All users of this machine have that address.
-        if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
+        if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, over: context.channel)
+        {
             throw HostResponseError(.forbidden, "Paired by another user of this machine: pair again as this one")
         }
         guard agent.isAvailable() else {
@@ -120,7 +121,7 @@ struct RequestAccess: Sendable {
             return context.isLoopback ? await localPeers.isOwner(context.channel) : false
         }
         guard localPeers.isHere(context.channel) else { return true }
-        return await localPeers.isUser(of: connection.device.id, context.channel)
+        return await localPeers.isUser(of: connection.device.id, over: context.channel)
     }
 
     /// Refuses a request for something that only the owner may do, if it comes from an agent of this host, or from a
@@ -129,7 +130,7 @@ struct RequestAccess: Sendable {
     /// - Parameter command: For the audit.
     /// - Throws: ``HostError`` with `request.forbidden`.
     func refuseAgents(command: String, in context: HostRequestContext) async throws {
-        let origin = await localPeers.origin(of: context.peer, context.channel)
+        let origin = await localPeers.origin(of: context.peer, over: context.channel)
         switch origin {
         case .elsewhere, .owner: return
         case .agent(let process):

@@ -71,7 +71,12 @@ import Testing
     func firstWords() throws {
         let sources = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/Sources"
         let names: Set = ["Git", "Jarvis", "Gemini"]
-        let pattern = try Regex(#"\(\s*\.\w+,\s*(?:\w[\w.]*,\s*)?"([A-Z][a-z]+)[ ,:]"#, as: (Substring, Substring).self)
+        // What the host answers is quoted as it is.
+        let quoted: Set = ["HostError", "HostResponseError"]
+        let pattern = try Regex(
+            #"(\w*)\(\s*\.\w+,\s*(?:\w[\w.]*,\s*)?"([A-Z][a-z]+)[ ,:]"#,
+            as: (Substring, Substring, Substring).self
+        )
         var count = 0
         for module in try FileManager.default.contentsOfDirectory(atPath: sources) {
             // The command line writes its own in this style; findings of doctor are no errors.
@@ -80,16 +85,16 @@ import Testing
             while let file = files?.nextObject() as? String {
                 guard file.hasSuffix(".swift") else { continue }
                 let text = try String(contentsOfFile: "\(sources)/\(module)/\(file)", encoding: .utf8)
-                for match in text.matches(of: pattern) {
+                for match in text.matches(of: pattern) where !quoted.contains(String(match.output.1)) {
                     count += 1
-                    let word = String(match.output.1)
+                    let word = String(match.output.2)
                     guard !names.contains(word) else { continue }
                     let shown = MessageStyle.sentence("\(word) x.")
                     #expect(shown == "\(word.lowercased()) x", "\(module)/\(file): \(word)")
                 }
             }
         }
-        #expect(count > 100)
+        #expect(count > 80)
     }
 
     @Test("Warnings are marked as pairtool's, like errors")

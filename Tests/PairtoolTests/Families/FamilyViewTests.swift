@@ -183,6 +183,8 @@ import Testing
                 expect(offer.events, .events)
                 expect(offer.changes, .changes, .worktrees)
                 expect(offer.approvals, .approvals)
+                // Sessions alone are no capability of their own: an AICLI host begins them, and creates nothing else.
+                #expect((offer.sessions != nil) == (promised.contains(.create) || family == .aicli))
             }
         }
     }

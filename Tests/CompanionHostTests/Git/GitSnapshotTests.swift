@@ -286,22 +286,22 @@ struct GitSnapshotTests {
         arguments: [
             "*\n!x\n", "!\nx\n", "/x\n", "a/b\n", "**\n", "a/**\n", "**/b\n", "a/\r\n", "x  \n", "e\\ \n", "\\ \n",
             "\\!n\n", "\\#h\n", "x\r\n", "\u{FEFF}x\n", "[x]\n", "*?\n", "/*/\n!/a/\n", "#x\n/x",
-        ],
-        ["d[x", "new\nline"]
+        ]
     )
-    func listsOfCommit(content: String, directory: String) async throws {
+    func listsOfCommit(content: String) async throws {
         let script = """
-            for d in '\(directory)' dx new-line .; do mkdir -p "$d/a/b" "$d/s/a"; cd "$d"
+            for d in 'd[x' 'new\nline' dx new-line .; do mkdir -p "$d/a/b" "$d/s/a"; cd "$d"
             for f in x '#h' '!n' ' ' 'e ' n a/b/x a/x s/x s/a/b; do echo 1 >"$f"; done; cd "$OLDPWD"; done
             """
         try await TestRepository.with(script) { (repository: TestRepository) async throws in
-            let list = "\(directory)/.gitignore"
-            try write(content, to: "\(repository.root)/\(list)")
-            try await repository.shell("git --literal-pathspecs add -f '\(list)'; git commit -qm one")
+            let lists = ["d[x/.gitignore", "new\nline/.gitignore"]
+            for list in lists { try write(content, to: "\(repository.root)/\(list)") }
+            let names = lists.map { "'\($0)'" }.joined(separator: " ")
+            try await repository.shell("git --literal-pathspecs add -f \(names); git commit -qm one")
             let all = try await repository.shell("git ls-files -z --others")
             let shown = try await repository.shell("git ls-files -z --others --exclude-standard")
             // From now on git ignores all files.
-            try await repository.shell("echo '*' >.gitignore; echo '*' >'\(list)'")
+            try await repository.shell("for list in .gitignore \(names); do echo '*' >\"$list\"; done")
             let opened = try await GitRepository.open(repository.root)
             let now = try await repository.snapshots.take(opened, isKept: false)
             let hidden = try await repository.snapshots.hiddenFiles(in: now, since: opened.commit)

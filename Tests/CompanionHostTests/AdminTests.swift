@@ -1,3 +1,4 @@
+import CompanionClient
 import CompanionHost
 import CompanionTestSupport
 import CompanionWire

@@ -38,7 +38,7 @@ extension CrashTests {
             try await withDoomedHost(host, agent) { events, _ in
                 _ = try await events.ports
                 let rows = try await host.spawn(["host", "approvals", "list", "--all", "--json"]).json
-                #expect(rows.map { $0["id"] } == [.text(id)] && rows.map { $0["state"] } == [.text("interrupted")])
+                #expect(rows.map { $0["id"] } == [.text(id)] && rows.map { $0["status"] } == [.text("interrupted")])
                 let listed = try await host.spawn(["host", "approvals", "list", "--all"])
                 #expect(listed.out.contains("Run it") && listed.out.contains("host restarted"), "\(listed)")
                 #expect(try await host.spawn(["host", "approvals"]).status == 3)

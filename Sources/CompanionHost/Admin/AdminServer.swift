@@ -102,14 +102,16 @@ package final class AdminServer: Service {
                         )
                     )
                     let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")
-                    return try await outbound.write(AdminLines.write(refusal))
+                    return try await outbound.write(ByteBuffer(bytes: AdminLines.line(refusal)))
                 }
                 let process = AdminPeer(peer.process)
                 var lines = AdminLines(limit: Self.maximumRequestSize)
                 for try await bytes in inbound {
-                    lines.append(bytes)
+                    lines.append(bytes.readableBytesView)
                     while let line = try lines.next() {
-                        try await outbound.write(AdminLines.write(await answer(to: line, of: process)))
+                        try await outbound.write(
+                            ByteBuffer(bytes: AdminLines.line(await answer(to: line, of: process)))
+                        )
                     }
                 }
             }

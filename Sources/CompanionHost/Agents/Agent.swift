@@ -52,14 +52,6 @@ package struct AgentError: Error, Sendable, CustomStringConvertible {
     package var description: String { message }
 }
 
-/// The reason for which an agent's last turn or its process failed.
-package struct AgentTrouble: Sendable, Hashable, Codable {
-    /// A message for the owner: what happened, and how to fix it.
-    package var message: String
-    /// Whether it asks its owner to sign in.
-    package var needsSignIn: Bool
-}
-
 /// How an agent and a turn's reader speak to each other.
 package struct AgentConversation: Sendable {
     /// Passes on an event. The host itself says how a turn has ended.

@@ -28,30 +28,6 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let ruleIgnored = AuditKind(rawValue: "rule.ignored")
 }
 
-/// A row of the audit.
-package struct AuditRow: Codable, Sendable, Hashable {
-    /// The row's number: from 1, without gaps.
-    package var number: Int
-    /// The time of the event.
-    package var at: Date
-    /// The raw value of an ``AuditKind``; a string, so that those of other versions can be shown.
-    package var kind: String
-    /// The device's id, where one is concerned.
-    package var device: String?
-    /// More about it, as a JSON object: addresses, methods, permissions. Never a secret.
-    package var detail: JSONValue
-}
-
-/// The result of a check of the audit.
-package struct AuditVerdict: Codable, Sendable, Hashable {
-    /// The number of intact rows: all of them, or those before the first that is not.
-    package var rows: Int
-    /// The first row that was changed, is missing or does not follow the one before; nil for an intact audit.
-    package var brokenAt: Int?
-    /// Whether every row is as it was written.
-    package var isIntact: Bool { brokenAt == nil }
-}
-
 /// The append-only audit: each row carries the hash of the one before (companion-v2, Log).
 ///
 /// The chain reveals accidents and clumsy changes. It does not protect from someone who may write the file: they can

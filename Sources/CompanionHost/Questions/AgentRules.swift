@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 import GRDB
 import LocalState
 import Logging

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CompanionApp
-import CompanionHost
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -25,13 +25,10 @@ struct HostAuditCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        var request = AdminRequest(.audit)
-        request.verify = verify
-        let response = try await output.ask(request)
-        guard !verify else { return try report(response.verdict, on: output) }
+        guard !verify else { return try report(try await output.owner.verifyAudit(), on: output) }
         let now = output.context.now()
         output.list(
-            (response.audit ?? []).map(AuditTableRow.init),
+            try await output.owner.audit().map(AuditTableRow.init),
             columns: [
                 TableColumn("NO", rank: 0) { "\($0.number)" },
                 TableColumn("WHEN") { TimeText.ago($0.at, now: now) },
@@ -43,8 +40,7 @@ struct HostAuditCommand: AsyncParsableCommand {
         )
     }
 
-    private func report(_ verdict: AuditVerdict?, on output: Output) throws {
-        guard let verdict else { throw AppError.strangeAnswer }
+    private func report(_ verdict: AuditVerdict, on output: Output) throws {
         output.result(AuditVerdictRow(verdict), id: nil) {
             verdict.brokenAt.map { "The audit was changed: row \($0) does not match." }
                 ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."

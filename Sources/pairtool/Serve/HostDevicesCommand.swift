@@ -1,6 +1,6 @@
 import ArgumentParser
 import CompanionApp
-import CompanionHost
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -20,7 +20,7 @@ struct HostDevicesCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let devices = try await output.ask(AdminRequest(.devices)).devices ?? []
+        let devices = try await output.owner.devices()
         guard !devices.isEmpty else {
             throw AppError(.nothingFound, "device.none", "no device is paired yet", next: "pairtool host pair")
         }
@@ -100,16 +100,13 @@ struct HostPermissionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        var device = try await output.adminDevice(device)
+        var device = try await output.ownDevice(device)
         if readOnly || !(allowed + add + remove).isEmpty {
-            var request = AdminRequest(.permissions)
-            request.device = device.id
             let all = allowed + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add
-            request.permissions = all.unique.filter { !remove.contains($0) }
-            guard let changed = try await output.ask(request).devices?.first else { throw AppError.strangeAnswer }
-            device = changed
+            let wanted = all.unique.filter { !remove.contains($0) }
+            device = try await output.owner.setPermissions(wanted, ofDevice: device.id)
         }
-        output.adminDevice(device) {
+        output.result(device, id: device.id) {
             TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)")
         }
     }
@@ -133,11 +130,9 @@ struct HostRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let device = try await output.adminDevice(device)
-        var request = AdminRequest(.revoke)
-        request.device = device.id
-        _ = try await output.ask(request)
-        output.adminDevice(device) {
+        let device = try await output.ownDevice(device)
+        try await output.owner.revokeDevice(id: device.id)
+        output.result(device, id: device.id) {
             TerminalText.line("\(device.name) (\(device.id)) was revoked. To come back, it has to pair again.")
         }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CompanionApp
-import CompanionHost
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -50,20 +50,19 @@ struct HostPairCommand: AsyncParsableCommand {
         let output = options.output
         // Fail before a code is created if the file cannot be written.
         let picture = try qrFile.map(QRPicture.init)
-        var request = AdminRequest(.pair)
-        request.ttlSeconds = Double(ttl)
-        request.permissions = grant.permissions
-        request.lifetimeSeconds = expires?.seconds
-        let answer = try await output.ask(request)
-        guard let challenge = answer.challenge else { throw AppError.strangeAnswer }
+        let (challenge, areDigitsLocked) = try await output.owner.startPairing(
+            ttl: ttl,
+            permissions: grant.permissions,
+            lifetime: expires?.seconds
+        )
         try picture?.write(challenge.qrPayload)
         switch output.format {
         case .json:
-            output.json(HostPairRow(challenge, digitsLocked: answer.digitsLocked, showSecrets: showSecrets))
+            output.json(HostPairRow(challenge, digitsLocked: areDigitsLocked ? true : nil, showSecrets: showSecrets))
         case .quiet: if showSecrets { output.data(challenge.code) }
         case .text: show(challenge, on: output)
         }
-        if answer.digitsLocked == true, output.format != .json {
+        if areDigitsLocked, output.format != .json {
             output.say(
                 "The six digits are locked after too many wrong ones; the QR code works. To unlock them: pairtool host unlock"
             )
@@ -120,16 +119,6 @@ struct HostPairRow: Encodable {
     }
 }
 
-extension AppError {
-    /// The host's answer lacks what the request asked for.
-    static let strangeAnswer = AppError(
-        .failed,
-        "host.bad_answer",
-        "the host gave an incomplete answer; it may be of another version",
-        next: "end the host and start it with this pairtool"
-    )
-}
-
 struct HostUnlockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
@@ -147,14 +136,12 @@ struct HostUnlockCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let before = try await output.ask(AdminRequest(.status)).status
-        guard let status = try await output.ask(AdminRequest(.unlock)).status else { throw AppError.strangeAnswer }
+        let wasLocked = try await output.owner.status().pairingLocked
+        let status = try await output.owner.unlockPairing()
         output.result(HostStatusRow(status), id: status.id) {
-            before?.pairingLocked == false
-                ? "The digits were not locked. The count of wrong codes starts again."
-                : "The digits are unlocked. "
-                    + (status.challengeExpiresAt == nil
-                        ? "For a code: pairtool host pair" : "The host shows a new code.")
+            guard wasLocked else { return "The digits were not locked. The count of wrong codes starts again." }
+            return "The digits are unlocked. "
+                + (status.challengeExpiresAt == nil ? "For a code: pairtool host pair" : "The host shows a new code.")
         }
     }
 }

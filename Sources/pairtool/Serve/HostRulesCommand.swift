@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionApp
+import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -40,9 +41,8 @@ struct HostRulesCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let answer = try await output.ask(AdminRequest(.rules))
-            let rules = answer.rules ?? []
-            for fault in answer.ruleFaults ?? [] { output.say(TerminalText.line("\(fault).")) }
+            let (rules, faults) = try await output.owner.rules()
+            for fault in faults { output.say(TerminalText.line("\(fault).")) }
             guard !rules.isEmpty else {
                 throw AppError(
                     .nothingFound,
@@ -108,10 +108,7 @@ struct HostRuleAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        var request = AdminRequest(.addRule)
-        request.rule = rule
-        request.project = project.map(Self.place)
-        guard let rule = try await output.ask(request).rules?.first else { throw AppError.strangeAnswer }
+        let rule = try await output.owner.addRule(rule, project: project.map(Self.place))
         output.result(rule, id: "\(rule.id)") { TerminalText.line("Rule \(rule.id): \(rule.text)") }
     }
 
@@ -141,9 +138,7 @@ struct HostRuleRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        var request = AdminRequest(.removeRule)
-        request.rule = AgentRule(id: id, effect: .ask)
-        guard let rule = try await output.ask(request).rules?.first else { throw AppError.strangeAnswer }
+        let rule = try await output.owner.removeRule(id: id)
         output.result(rule, id: "\(rule.id)") { TerminalText.line("Removed rule \(rule.id): \(rule.text)") }
     }
 }

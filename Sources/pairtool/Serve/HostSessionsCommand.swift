@@ -1,6 +1,6 @@
 import ArgumentParser
 import CompanionApp
-import CompanionHost
+import CompanionClient
 import CompanionWire
 import PairingAgent
 
@@ -32,7 +32,7 @@ struct HostSessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try options.output.list(try await options.output.hostWorktrees(), place: "on your host")
+            try options.output.list(try await options.output.owner.worktrees(), place: "on your host")
         }
     }
 
@@ -54,10 +54,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            var request = AdminRequest(.sessions)
-            request.chat = try await output.hostPlace(session).id
-            guard let worktree = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
-            output.show(worktree)
+            let chat = try await output.ownWorktree(session).id
+            output.show(try await output.owner.worktree(ofChat: chat))
         }
     }
 
@@ -86,11 +84,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            var request = AdminRequest(.removeSession)
-            request.chat = try await output.hostPlace(session).id
-            request.force = force
-            guard let worktree = try await output.ask(request).sessions?.first else { throw AppError.strangeAnswer }
-            output.showRemoved(worktree)
+            let chat = try await output.ownWorktree(session).id
+            output.showRemoved(try await output.owner.removeWorktree(ofChat: chat, isForced: force))
         }
     }
 }
@@ -116,22 +111,16 @@ struct HostChangesCommand: AsyncParsableCommand {
     func run() async throws {
         var output = options.output
         output.isPlain = rendering.plain
-        var request = AdminRequest(.changes)
-        request.chat = try await output.hostPlace(chat).id
-        request.stat = view.stat
-        request.file = view.file
-        guard let changes = try await output.ask(request).changes else { throw AppError.strangeAnswer }
+        let chat = try await output.ownWorktree(chat).id
+        let changes = try await output.owner.changes(chatID: chat, wantsDifference: !view.stat, file: view.file)
         let shown = ChangesView(output: output, changes: changes)
         try await shown.show(file: view.file, avoidsPager: view.pager.avoidsPager)
     }
 }
 
 extension Output {
-    fileprivate func hostWorktrees() async throws -> [Worktree] {
-        try await ask(AdminRequest(.sessions)).sessions ?? []
-    }
-
-    fileprivate func hostPlace(_ word: String) async throws -> Worktree {
-        try Worktree.find(word, in: try await hostWorktrees(), listing: "pairtool host sessions")
+    /// The session of this user's host that the user named.
+    fileprivate func ownWorktree(_ word: String) async throws -> Worktree {
+        try Worktree.find(word, in: try await owner.worktrees(), listing: "pairtool host sessions")
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionApp
+import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
@@ -20,7 +21,7 @@ struct HostStatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        guard let status = try await output.ask(AdminRequest(.status)).status else { throw AppError.strangeAnswer }
+        let status = try await output.owner.status()
         let row = HostStatusRow(status)
         output.result(row, id: row.id) { output.fitted(row.text(now: output.context.now()), indent: 11) }
     }

@@ -146,7 +146,7 @@ import Testing
             #expect(decided?["state"] == .text("expired") && decided?["decidedBy"] == nil, "\(sent)")
             #expect(try await events.first("question_ended")["outcome"] == .text("expired"))
             let listed = try await host.spawn(["host", "approvals", "list", "--all", "--json"])
-            #expect(try listed.json.map { $0["state"] } == [.text("expired")], "\(listed)")
+            #expect(try listed.json.map { $0["status"] } == [.text("expired")], "\(listed)")
         }
     }
 }

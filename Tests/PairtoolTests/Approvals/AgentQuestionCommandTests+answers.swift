@@ -44,7 +44,10 @@ extension AgentQuestionCommandTests {
                     #expect(rejected.status == 0 && rejected.out.hasPrefix("Rejected: Run it"), "\(rejected)")
                 } else if way == "host" {
                     let rejected = try await host.spawn(["host", "approvals", "reject", id])
-                    #expect(rejected.status == 0 && rejected.out == "Rejected: Run it.\n", "\(rejected)")
+                    #expect(
+                        rejected.status == 0 && rejected.out == "Rejected: Run it (\(id), at localhost)\n",
+                        "\(rejected)"
+                    )
                 }
                 #expect(try await run.events.first("finished")["answer"] == .text("chosen: cancelled"))
             }

@@ -302,6 +302,12 @@ import Testing
                         let rows = try await user.spawn(["approvals", "--json"]).json
                         #expect(rows.count == 4 && Set(rows.compactMap { $0["hostName"]?.string }).count == 2)
                         #expect(rows.last?["action"] == .text("Run it") && rows.last?["status"] == .text("pending"))
+                        // The owner sees the same row.
+                        let own = try await host.spawn(["host", "approvals", "--json"]).json
+                        #expect(own.count == 1 && own.first?["daemon"] == .text("localhost"))
+                        for key in ["id", "action", "kind", "status", "chatId", "turnId", "requestedAt", "expiresAt"] {
+                            #expect(own.first?[key] == rows.last?[key] && own.first?[key] != nil, "\(key)")
+                        }
                         let text = try await user.spawn(["approvals"])
                         #expect(text.out.contains("HOST") && text.out.contains("Shed"), "\(text)")
                         // Each by its id alone: who has it is found.

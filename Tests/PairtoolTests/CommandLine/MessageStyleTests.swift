@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionClient
 import CompanionHost
+import CompanionWire
 import Desktop
 import Discovery
 import Foundation

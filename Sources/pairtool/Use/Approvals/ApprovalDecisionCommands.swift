@@ -2,7 +2,6 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
-import FoundationEssentials
 import Identity
 import PairingAgent
 
@@ -73,58 +72,21 @@ struct ApprovalDecisionOptions: ParsableArguments {
 
     /// Decides the request and reports the result.
     func decide(_ answer: ApprovalAnswer) async throws {
-        try await host.selector.withApproval(id, at: place, in: options.environment) { session, approval in
+        let (output, environment) = (options.output, options.environment)
+        try await host.selector.withApproval(id, configuration: place.configuration, in: environment) {
+            session,
+            found in
             let approvals = try session.approvals
             if approvals.needsReason, case .reject(_, nil) = answer {
                 throw AppError(
                     .usage,
                     "usage",
                     "\(session.host.name) needs a reason for a rejection; nothing was sent",
-                    next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
+                    next: "pairtool approvals reject \(found.id.shortID) --reason TEXT"
                 )
             }
-            let decided = try await approvals.decide(approval, with: answer)
-            let isApproved = if case .reject = answer { false } else { true }
-            // Daemons have no agent that goes on.
-            let waits = isApproved && approval.options != nil && options.output.format != .quiet
-            var row = ApprovalRow(decided, at: approvals.place)
-            var interruption: CancellationError?
-            if waits, options.output.format == .json {
-                do {
-                    row.continuedAt = try await continuation(decided.approval, at: approvals)
-                } catch let error as CancellationError {
-                    // The decision is made, and is reported.
-                    interruption = error
-                }
-            }
-            options.output.result(row, id: row.id) {
-                TerminalText.line(
-                    "\(isApproved ? "Approved" : "Rejected"): "
-                        + "\(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
-                )
-            }
-            if let interruption { throw interruption }
-            if decided.wasAnswerLost {
-                options.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
-            }
-            if waits, options.output.format == .text {
-                let time = try await continuation(decided.approval, at: approvals)
-                options.output.sayContinuation(time, next: "pairtool approvals show \(decided.approval.id.shortID)")
-            }
+            try await ApprovalView(output: output, approvals: approvals, name: session.host.name)
+                .decide(found, with: answer)
         }
-    }
-
-    /// When the agent went on, if it does so soon.
-    private func continuation(_ approval: Approval, at approvals: any ApprovalDeciding) async throws -> Date? {
-        try await ContinuationWait().run { try await approvals.state(of: approval)?.continuedAt }
-    }
-}
-
-extension Output {
-    /// Says whether the agent went on after it was allowed to.
-    ///
-    /// - Parameter next: The command that shows it later.
-    func sayContinuation(_ time: Date?, next: String) {
-        say(time == nil ? "The agent has not gone on yet. To see whether it has: \(next)" : "The agent goes on.")
     }
 }

@@ -61,9 +61,19 @@ struct ApprovalRow: Encodable {
         daemon = place
     }
 
+    /// How far it is, for a column: the time that is left, if it ends by itself.
+    func stateText(now: Date) -> String {
+        guard status.isSame(as: Self.pending), let expiresAt else {
+            return status.isSame(as: Approval.State.interrupted.rawValue) ? "host restarted" : status
+        }
+        return "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
+    }
+
     /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen, and a
     /// line says where they are in full; what a tool would do follows in full.
-    func text(now: Date) -> String {
+    ///
+    /// - Parameter command: The command for the requests of its place.
+    func text(now: Date, command: String) -> String {
         var lines = [("id", id), ("action", action)]
         if let kind { lines.append(("kind", kind)) }
         if let reason, !reason.isEmpty { lines.append(("reason", reason)) }
@@ -89,7 +99,7 @@ struct ApprovalRow: Encodable {
         lines.append((options == nil ? "daemon" : "host", daemon))
         let cut = lines.count { $0.1.utf8.count > Self.fieldSize } + max(details.count - Self.mostDetails, 0)
         if cut > 0 {
-            lines.append(("more", "\(cut) fields are not shown in full: pairtool approvals show \(id) --json"))
+            lines.append(("more", "\(cut) fields are not shown in full: \(command) show \(id) --json"))
         }
         let fields = lines.map { name, value in
             let shown = String(decoding: value.utf8.prefix(Self.fieldSize), as: UTF8.self)

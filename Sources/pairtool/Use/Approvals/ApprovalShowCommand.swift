@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import Identity
 
 struct ApprovalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,13 +25,12 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.selector.withApproval(id, at: place, in: options.environment) { session, approval in
-            let approvals = try session.approvals
-            let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)?.approval
-            let row = ApprovalRow(whole ?? approval, at: approvals.place)
-            try await Pager.with(options.output, isWanted: !pager.avoidsPager) { output, _ in
-                output.result(row, id: row.id) { row.text(now: output.context.now()) }
-            }
+        let (output, environment) = (options.output, options.environment)
+        try await host.selector.withApproval(id, configuration: place.configuration, in: environment) {
+            session,
+            found in
+            try await ApprovalView(output: output, approvals: session.approvals, name: session.host.name)
+                .show(found, avoidsPager: pager.avoidsPager)
         }
     }
 }

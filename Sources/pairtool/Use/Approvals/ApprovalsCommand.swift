@@ -76,11 +76,17 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            host.selector.sayUnlisted(options.output)
+            sayUnlisted()
             let hosts = try host.selector.approvalHosts(options.environment)
             guard hosts.count > 1 || all.allHosts else {
                 let one = hosts.first.map { host.selector.naming($0) } ?? host.selector
-                guard watch else { return try await open(one, in: options.environment) { try await list($0) } }
+                guard watch else {
+                    return try await open(one, in: options.environment) { session in
+                        let name = session.host.name
+                        try await ApprovalView(output: options.output, approvals: session.approvals, name: name)
+                            .list(all: false)
+                    }
+                }
                 return try await one.withSessions(options.environment, configuration: place.configuration) { session in
                     try await watcher(session).run(notifies: notify)
                 }
@@ -105,49 +111,14 @@ struct ApprovalsCommand: AsyncParsableCommand {
             )
         }
 
-        private func list(_ session: HostSession) async throws {
-            let approvals = try session.approvals
-            let list = try await approvals.approvals(all: false)
-            report(list, at: approvals.place, on: options.output)
-            guard !list.approvals.isEmpty else {
-                throw AppError(
-                    .nothingFound,
-                    "approvals.none",
-                    "no request waits for a decision at \(session.host.name)",
-                    next: "pairtool approvals --watch"
-                )
-            }
-            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, on: options.output) { $0 }
-            if options.output.format == .text {
-                options.output.say(TerminalText.line("At \(session.host.name). Next: pairtool approvals show ID"))
-            }
-        }
-
-        /// - Parameter more: Columns that follow the action.
-        private func show<Row: Encodable & Sendable>(
-            _ rows: [Row],
-            on output: Output,
-            more: [TableColumn<Row>] = [],
-            _ approval: @escaping (Row) -> ApprovalRow
-        ) {
-            let now = output.context.now()
-            let first: [TableColumn<Row>] = [
-                TableColumn("ID", rank: 0) { approval($0).id.shortID },
-                TableColumn("ACTION", shrinks: true, rank: 0) { approval($0).action.scalars(atMost: 200) },
-            ]
-            let last: [TableColumn<Row>] = [
-                TableColumn("BY", shrinks: true, rank: 2) { approval($0).asker },
-                TableColumn("ASKED") { TimeText.ago(approval($0).requestedAt, now: now) },
-            ]
-            let mode = TableColumn.mode(rows) { approval($0).mode }
-            output.list(rows, columns: first + more + last + mode) { approval($0).id }
-        }
-
-        private func report(_ list: ApprovalList, at place: String, on output: Output) {
-            guard list.unreadable > 0 else { return }
-            output.warn(
-                "approvals.unreadable",
-                "\(place) lists \(list.unreadable) more requests with invalid ids, which are left out"
+        /// Names the hosts whose questions are in no list.
+        private func sayUnlisted() {
+            guard options.output.format == .text else { return }
+            let names = host.selector.unlistedHosts(options.environment).map(TerminalText.line)
+            guard !names.isEmpty else { return }
+            options.output.say(
+                "Not listed: \(names.joined(separator: ", ")). Agents there ask only in the command that sent the "
+                    + "prompt: pairtool send, chat or outbox send."
             )
         }
 
@@ -166,7 +137,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             for (host, result) in results {
                 switch result {
                 case .success(let answer):
-                    report(answer.list, at: answer.place, on: output)
+                    output.warnOfUnreadable(answer.list, at: answer.place)
                     let rows = answer.list.approvals.map { ApprovalRow($0, at: answer.place) }
                     found.answers.append(.init(host: host, value: rows))
                 // A host whose agent asks nothing over the network.
@@ -188,7 +159,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 )
             }
             let hostColumn = TableColumn<HostRow<ApprovalRow>>("HOST", shrinks: true, rank: 0) { $0.host.name }
-            show(rows, on: output, more: [hostColumn]) { $0.row }
+            output.list(rows, more: [hostColumn]) { $0.row }
             if output.format == .text { output.say("Next: pairtool approvals show ID") }
         }
 
@@ -203,9 +174,4 @@ struct ApprovalsCommand: AsyncParsableCommand {
             if let worst { throw ExitRequest(worst) }
         }
     }
-}
-
-extension ApprovalRow {
-    /// The person or program that asks, else the kind of tool, for a column.
-    fileprivate var asker: String { (requestedBy ?? kind ?? "").scalars(atMost: 60) }
 }

@@ -1,5 +1,3 @@
-package import CompanionWire
-
 /// Why the admin socket could not be used.
 package struct AdminError: Error, Sendable, CustomStringConvertible {
     /// The kind of a failure.

@@ -1,4 +1,3 @@
-package import CompanionWire
 package import FoundationEssentials
 
 /// A request over the admin socket: one line of JSON, answered by one line.
@@ -15,7 +14,7 @@ package struct AdminRequest: Codable, Sendable, Hashable {
 
         /// Whether only the owner may ask for it: it decides what the agent or a device may do, or takes something
         /// away. The host refuses it to its own agents.
-        var isForOwnerAlone: Bool {
+        package var isForOwnerAlone: Bool {
             switch self {
             case .pair, .revoke, .permissions, .unlock, .answer, .addRule, .removeRule, .removeSession: true
             case .devices, .status, .audit, .questions, .rules, .sessions, .changes: false
@@ -142,6 +141,26 @@ package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
     /// true for a device that is shut out although its revocation is not stored yet: a restart of the host would let it
     /// in again. Else nil.
     package var isRevoked: Bool?
+
+    package init(
+        id: String,
+        name: String,
+        permissions: [CompanionPermission],
+        expiresAt: Date? = nil,
+        protocolVersion: Int,
+        pairedAt: Date,
+        lastSeenAt: Date,
+        isRevoked: Bool? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.permissions = permissions
+        self.expiresAt = expiresAt
+        self.protocolVersion = protocolVersion
+        self.pairedAt = pairedAt
+        self.lastSeenAt = lastSeenAt
+        self.isRevoked = isRevoked
+    }
 }
 
 /// A host's identity and state.
@@ -173,4 +192,36 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var nextChallengeAt: Date?
     /// Wrong codes or tokens that the running challenge still accepts; 0 if none runs.
     package var triesLeft: Int
+
+    package init(
+        id: String,
+        name: String,
+        port: Int? = nil,
+        tlsPort: Int? = nil,
+        legacy: Bool,
+        lan: Bool,
+        devices: Int,
+        models: [CompanionModel]? = nil,
+        trouble: AgentTrouble? = nil,
+        pairingLocked: Bool,
+        failuresInARow: Int,
+        challengeExpiresAt: Date? = nil,
+        nextChallengeAt: Date? = nil,
+        triesLeft: Int
+    ) {
+        self.id = id
+        self.name = name
+        self.port = port
+        self.tlsPort = tlsPort
+        self.legacy = legacy
+        self.lan = lan
+        self.devices = devices
+        self.models = models
+        self.trouble = trouble
+        self.pairingLocked = pairingLocked
+        self.failuresInARow = failuresInARow
+        self.challengeExpiresAt = challengeExpiresAt
+        self.nextChallengeAt = nextChallengeAt
+        self.triesLeft = triesLeft
+    }
 }

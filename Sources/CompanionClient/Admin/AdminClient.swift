@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 import FoundationEssentials
 import NIOCore
 import NIOPosix
@@ -7,6 +7,11 @@ import NIOPosix
 package struct AdminClient: Sendable {
     /// Bytes that an answer may have.
     static let maximumAnswerSize = 16 << 20
+
+    static let badAnswer = AdminError(
+        .badAnswer,
+        "The host's answer cannot be read: is it of another version?"
+    )
 
     private let path: String
 
@@ -41,12 +46,12 @@ package struct AdminClient: Sendable {
         }
         return try await connection.executeThenClose { inbound, outbound in
             // A host that refuses its peer answers at once and closes, perhaps before the request is written.
-            try? await outbound.write(AdminLines.write(request))
+            try? await outbound.write(ByteBuffer(bytes: AdminLines.line(request)))
             guard let line = try await Self.firstLine(of: inbound) else {
                 throw AdminError(.badAnswer, "The host ended before it answered.")
             }
             guard let answer = try? CompanionJSON.decoder().decode(AdminResponse.self, from: Data(line)) else {
-                throw AdminError(.badAnswer, "The host's answer cannot be read: is it of another version?")
+                throw Self.badAnswer
             }
             return answer
         }
@@ -58,7 +63,7 @@ package struct AdminClient: Sendable {
         var iterator = inbound.makeAsyncIterator()
         do {
             while let bytes = try await iterator.next() {
-                lines.append(bytes)
+                lines.append(bytes.readableBytesView)
                 if let line = try lines.next() { return line }
             }
         } catch is IOError {

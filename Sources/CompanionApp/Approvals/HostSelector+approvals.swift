@@ -1,13 +1,12 @@
-import CompanionApp
-import CompanionClient
-import CompanionWire
-import Identity
+package import CompanionClient
+package import CompanionWire
+package import Identity
 import LocalState
 import PairingAgent
 
 extension HostSelector {
     /// The hosts whose requests a command is about: the named one, else all that ask for approvals.
-    func approvalHosts(_ environment: AppEnvironment) throws -> [PairedHost] {
+    package func approvalHosts(_ environment: AppEnvironment) throws -> [PairedHost] {
         if let word = name ?? environment.hostVariable {
             let hosts = try PairedHostStore(directory: environment.paths.data).load()
             // An address is looked up when the host is opened.
@@ -28,41 +27,32 @@ extension HostSelector {
         }
     }
 
-    /// Names the hosts, of those that a list is about, whose questions are in no list.
-    func sayUnlisted(_ output: Output) {
-        guard output.format == .text,
-            let paired = try? PairedHostStore(directory: output.context.paths.data).load()
-        else { return }
+    /// The names of the hosts, of those that a list is about, whose questions are in no list.
+    package func unlistedHosts(_ environment: AppEnvironment) -> [String] {
+        guard let paired = try? PairedHostStore(directory: environment.paths.data).load() else { return [] }
         var hosts = paired.hosts
-        if let word = name ?? output.environment().hostVariable {
+        if let word = name ?? environment.hostVariable {
             hosts = (try? PairedHostSelection.selectKnown(word, in: paired)).map { [$0] } ?? []
         }
-        let names = hosts.filter { $0.family.behavior.facts.asksSenderOnly }.map { TerminalText.line($0.name) }
-        guard !names.isEmpty else { return }
-        output.say(
-            "Not listed: \(names.joined(separator: ", ")). Agents there ask only in the command that sent the prompt: "
-                + "pairtool send, chat or outbox send."
-        )
+        return hosts.filter { $0.family.behavior.facts.asksSenderOnly }.map(\.name)
     }
 
     /// Runs a body with the request that the user named, and with its host.
     ///
     /// - Parameter word: The id, or the first characters of it (at least four, in any case). Requests that wait come
     ///   before others.
-    func withApproval(
+    package func withApproval(
         _ word: String,
-        at place: ApprovalPlaceOption,
+        configuration: CompanionClientConfiguration,
         in environment: AppEnvironment,
         _ body: (HostSession, Approval) async throws -> Void
     ) async throws {
-        let configuration = place.configuration
         let hosts = try approvalHosts(environment)
         guard hosts.count > 1 else {
             let host = hosts.first.map { naming($0) } ?? self
             return try await host.withSession(environment, configuration: configuration) { session in
                 let approvals = try session.approvals
-                let found = try await Self.find(word, in: approvals)
-                try await body(session, try Self.single(found.map { ($0, "") }, called: word, at: approvals.place))
+                try await body(session, try await Approval.find(word, in: approvals, listing: Self.listing))
             }
         }
         var found: [(approval: Approval, host: PairedHost)] = []
@@ -72,7 +62,7 @@ extension HostSelector {
             limit: environment.hostLimit,
             { one, environment in
                 try await one.withSession(environment, configuration: configuration) {
-                    try await Self.find(word, in: try $0.approvals)
+                    try await Approval.all(called: word, in: try $0.approvals)
                 }
             }
         ) {
@@ -85,12 +75,32 @@ extension HostSelector {
         }
         let waiting = found.filter(\.approval.isPending)
         if !waiting.isEmpty { found = waiting }
-        let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, called: word, at: nil)
+        let named = found.map { (approval: $0.approval, remark: ", at \($0.host.name)") }
+        let approval = try Approval.single(named, called: word, at: nil, listing: Self.listing)
         guard let host = found.first(where: { $0.approval == approval })?.host else { return }
         try await naming(host).withSession(environment, configuration: configuration) { try await body($0, approval) }
     }
 
-    private static func find(_ word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {
+    private static let listing = "pairtool approvals"
+}
+
+extension Approval {
+    /// The request of one place that the user named.
+    ///
+    /// - Parameters:
+    ///   - word: Its id, or the first characters of it (at least four, in any case). Requests that wait come before
+    ///     others.
+    ///   - listing: The command that lists them.
+    package static func find(
+        _ word: String,
+        in approvals: any ApprovalDeciding,
+        listing: String
+    ) async throws -> Approval {
+        let found = try await all(called: word, in: approvals).map { (approval: $0, remark: "") }
+        return try single(found, called: word, at: approvals.place, listing: listing)
+    }
+
+    fileprivate static func all(called word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {
         let meant = UserWord(word.lowercased())
         let all = try await approvals.approvals(all: true).approvals
         let found = all.filter {
@@ -106,10 +116,11 @@ extension HostSelector {
     }
 
     /// - Parameter place: The place that was searched, for the error; nil for several hosts.
-    private static func single(
+    fileprivate static func single(
         _ found: [(approval: Approval, remark: String)],
         called word: String,
-        at place: String?
+        at place: String?,
+        listing: String
     ) throws -> Approval {
         if let first = found.first, found.count == 1 { return first.approval }
         guard found.isEmpty else {
@@ -121,14 +132,14 @@ extension HostSelector {
                         "\($0.approval.id) (\($0.approval.title.scalars(atMost: 60))\($0.remark))"
                     }
                     .joined(separator: ", "),
-                next: "use more of the id: pairtool approvals"
+                next: "use more of the id: \(listing)"
             )
         }
         throw AppError(
             .nothingFound,
             "approval.unknown",
             place.map { "the host at \($0) has no request “\(word)”" } ?? "no host has a request “\(word)”",
-            next: word.utf8.count < 4 ? "give at least four characters of the id" : "pairtool approvals"
+            next: word.utf8.count < 4 ? "give at least four characters of the id" : listing
         )
     }
 }

@@ -1,0 +1,119 @@
+import CompanionApp
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Shows the requests of one place and decides them: those of a paired host, or the owner's own.
+struct ApprovalView {
+    let output: Output
+    let approvals: any ApprovalDeciding
+    /// The place in a sentence, such as `Studio`.
+    let name: String
+    /// The command for its requests.
+    var command = "pairtool approvals"
+
+    /// - Parameter all: Whether requests that wait no more are listed as well.
+    func list(all: Bool) async throws {
+        let list = try await approvals.approvals(all: all)
+        output.warnOfUnreadable(list, at: approvals.place)
+        guard !list.approvals.isEmpty else {
+            throw AppError(
+                .nothingFound,
+                "approvals.none",
+                all ? "\(name) has no requests" : "no request waits for a decision at \(name)",
+                next: "pairtool approvals --watch"
+            )
+        }
+        output.list(list.approvals.map { ApprovalRow($0, at: approvals.place) }) { $0 }
+        if output.format == .text { output.say(TerminalText.line("At \(name). Next: \(command) show ID")) }
+    }
+
+    /// Shows a request with all that it is about.
+    func show(_ approval: Approval, avoidsPager: Bool) async throws {
+        let whole = approval.options == nil ? nil : try await approvals.approval(id: approval.id)
+        let row = ApprovalRow(whole?.approval ?? approval, at: approvals.place)
+        try await Pager.with(output, isWanted: !avoidsPager) { output, _ in
+            output.result(row, id: row.id) { row.text(now: output.context.now(), command: command) }
+        }
+    }
+
+    /// Decides a request and reports the result.
+    func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws {
+        let decided = try await approvals.decide(approval, with: answer)
+        let isApproved = if case .reject = answer { false } else { true }
+        // Daemons have no agent that goes on.
+        let waits = isApproved && approval.options != nil && output.format != .quiet
+        var row = ApprovalRow(decided, at: approvals.place)
+        var interruption: CancellationError?
+        if waits, output.format == .json {
+            do {
+                row.continuedAt = try await continuation(decided.approval)
+            } catch let error as CancellationError {
+                // The decision is made, and is reported.
+                interruption = error
+            }
+        }
+        output.result(row, id: row.id) {
+            let chosen = decided.approval.chosen.map { ", with “\($0)”" } ?? ""
+            return TerminalText.line(
+                "\(isApproved ? "Approved" : "Rejected"): "
+                    + "\(row.action.scalars(atMost: 200))\(chosen) (\(row.id), at \(row.daemon))"
+            )
+        }
+        if let interruption { throw interruption }
+        if decided.wasAnswerLost {
+            output.say("The daemon's answer was lost, but the request's state confirms the decision.")
+        }
+        if waits, output.format == .text {
+            let time = try await continuation(decided.approval)
+            output.say(
+                time == nil
+                    ? "The agent has not gone on yet. To see whether it has: \(command) show \(row.id.shortID)"
+                    : "The agent goes on."
+            )
+        }
+    }
+
+    /// When the agent went on, if it does so soon.
+    private func continuation(_ approval: Approval) async throws -> Date? {
+        try await ContinuationWait().run { [approvals] in try await approvals.state(of: approval)?.continuedAt }
+    }
+}
+
+extension Output {
+    /// - Parameters:
+    ///   - more: Columns that follow the action.
+    ///   - approval: The request of a row.
+    func list<Row: Encodable & Sendable>(
+        _ rows: [Row],
+        more: [TableColumn<Row>] = [],
+        approval: @escaping (Row) -> ApprovalRow
+    ) {
+        let now = context.now()
+        let first: [TableColumn<Row>] = [
+            TableColumn("ID", rank: 0) { approval($0).id.shortID },
+            TableColumn("ACTION", shrinks: true, rank: 0) { approval($0).action.scalars(atMost: 200) },
+        ]
+        let last: [TableColumn<Row>] = [
+            TableColumn("BY", shrinks: true, rank: 2) { approval($0).asker },
+            TableColumn("ASKED") { TimeText.ago(approval($0).requestedAt, now: now) },
+            TableColumn("STATE", rank: 1) { approval($0).stateText(now: now) },
+        ]
+        let mode = TableColumn.mode(rows) { approval($0).mode }
+        list(rows, columns: first + more + last + mode) { approval($0).id }
+    }
+
+    func warnOfUnreadable(_ list: ApprovalList, at place: String) {
+        guard list.unreadable > 0 else { return }
+        warn(
+            "approvals.unreadable",
+            "\(place) lists \(list.unreadable) more requests with invalid ids, which are left out"
+        )
+    }
+}
+
+extension ApprovalRow {
+    /// The person or program that asks, else the kind of tool, for a column.
+    fileprivate var asker: String { (requestedBy ?? kind ?? "").scalars(atMost: 60) }
+}

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// What agents ask: the owner answers as a device with the permission `approve` does.
+/// The requests of agents: the owner answers them as a device with the permission `approve` does.
 extension AdminClient: ApprovalDeciding {
     package var place: String { "localhost" }
 
@@ -34,7 +34,7 @@ extension AdminClient: ApprovalDeciding {
     }
 }
 
-/// Where agents work.
+/// The places where agents work.
 extension AdminClient: ChangeReporting {
     package func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse {
         var request = AdminRequest(.changes)
@@ -60,7 +60,7 @@ extension AdminClient: ChangeReporting {
     }
 }
 
-/// What only the owner sees and changes.
+/// The actions that are the owner's alone.
 extension AdminClient {
     package func status() async throws -> AdminStatus {
         guard let status = try await send(AdminRequest(.status)).status else { throw Self.badAnswer }

@@ -75,3 +75,15 @@ extension DiscoveryError: CustomStringConvertible {
         underlying.map { "\(message): \($0)" } ?? message
     }
 }
+
+extension DiscoveryError: Hashable {
+    /// Errors are equal when a reader could not tell them apart.
+    package static func == (left: DiscoveryError, right: DiscoveryError) -> Bool {
+        left.code == right.code && left.description == right.description
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(description)
+    }
+}

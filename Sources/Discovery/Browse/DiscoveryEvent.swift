@@ -18,19 +18,7 @@ package enum DiscoveryEvent: Sendable, Hashable {
     case resumed(DiscoveryEngineKind)
 }
 
-extension DiscoveryError: Hashable {
-    /// Errors are equal when a reader could not tell them apart.
-    package static func == (left: DiscoveryError, right: DiscoveryError) -> Bool {
-        left.code == right.code && left.description == right.description
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(code)
-        hasher.combine(description)
-    }
-}
-
-/// Why what was found may not be all there is.
+/// The reasons for which what was found may not be all there is.
 package enum Incompleteness: Sendable, Hashable {
     /// The engine keeps so many records of a network and drops further ones without a word; about `used` are needed for
     /// what was found, more than half of `limit`. Hosts have records that are not counted here, so more may be lost.

@@ -14,29 +14,6 @@ enum AvahiConstant {
     static let noPublishFlags = AvahiPublishFlags(rawValue: 0)
 }
 
-extension ServiceInstance.Transport {
-    /// nil for neither IPv4 nor IPv6, which Avahi reports for records from a DNS server.
-    init?(_ value: AvahiProtocol) {
-        switch value {
-        case AvahiConstant.ipv4: self = .ipv4
-        case AvahiConstant.ipv6: self = .ipv6
-        default: return nil
-        }
-    }
-
-}
-
-extension ServiceInstance {
-    /// The protocol over which Avahi looks for it.
-    var avahiProtocol: AvahiProtocol {
-        switch transport {
-        case .ipv4: AvahiConstant.ipv4
-        case .ipv6: AvahiConstant.ipv6
-        case nil: AvahiConstant.anyProtocol
-        }
-    }
-}
-
 /// An error number of Avahi with its text.
 struct AvahiFailure: Error, CustomStringConvertible {
     var number: Int32

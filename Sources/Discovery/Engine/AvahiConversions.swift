@@ -132,3 +132,25 @@ enum AvahiAlternative {
         return text.map { String(cString: $0) }
     }
 }
+
+extension ServiceInstance.Transport {
+    /// nil for neither IPv4 nor IPv6, which Avahi reports for records from a DNS server.
+    init?(_ value: AvahiProtocol) {
+        switch value {
+        case AvahiConstant.ipv4: self = .ipv4
+        case AvahiConstant.ipv6: self = .ipv6
+        default: return nil
+        }
+    }
+}
+
+extension ServiceInstance {
+    /// The protocol over which Avahi looks for it.
+    var avahiProtocol: AvahiProtocol {
+        switch transport {
+        case .ipv4: AvahiConstant.ipv4
+        case .ipv6: AvahiConstant.ipv6
+        case nil: AvahiConstant.anyProtocol
+        }
+    }
+}

@@ -35,7 +35,7 @@ struct TestRepository: Sendable {
 
     func make(_ script: String) async throws {
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        try await shell("git init -q -b main --template= .; " + script)
+        try await shell("git init -q -b main .; " + script)
     }
 
     /// Runs a script in the repository.

@@ -199,7 +199,7 @@ struct CommandMomentTests {
             let command = try parts.sign(.chatCancel(chatID: chat, turnID: turn))
             let digest = Digest.sha256(command.signedBytes)
             try await parts.services.database.write { database in
-                _ = try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database)
+                _ = try SeenNonce.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database)
                 try CommandLedger.remember(
                     command,
                     digest: digest,

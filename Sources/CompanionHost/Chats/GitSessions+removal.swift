@@ -134,7 +134,7 @@ extension GitSessions {
             if isGone { try UnfinishedWorktree.deleteOne(database, key: worktree.directory) }
             guard let command = worktree.command else { return }
             let result = try CanonicalJSON(encoding: WorktreeResponse(session: place))
-            try SeenCommands.update(command, result: result, in: database)
+            try SeenCommand.update(command, result: result, in: database)
         }
     }
 

@@ -24,15 +24,11 @@ struct CommandLedger: Sendable {
     private static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws
         -> CanonicalJSON?
     {
-        let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
-        guard Array(row[0] as Data) == digest else {
-            throw HostError(
-                .commandConflict,
-                "The commandId was used for another command"
-            )
+        guard let seen = try SeenCommand.fetchOne(database, key: command.commandId) else { return nil }
+        guard Array(seen.digest) == digest else {
+            throw HostError(.commandConflict, "The commandId was used for another command")
         }
-        return try CanonicalJSON(parsing: Array(row[1] as Data))
+        return try CanonicalJSON(parsing: Array(seen.result))
     }
 
     /// The stored result of a command that was executed before, without any effect; nil for a new one.
@@ -45,7 +41,7 @@ struct CommandLedger: Sendable {
     ) async throws -> CanonicalJSON? {
         try await database.readChecked { database in
             if let result = try Self.result(of: command, digest: digest, in: database) { return result }
-            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
+            guard try !SeenNonce.exists(database, key: ["device": command.deviceId, "nonce": command.nonce]) else {
                 throw Self.nonceUsed
             }
             try requirePermission(permission, of: command)
@@ -55,7 +51,7 @@ struct CommandLedger: Sendable {
 
     /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
     private func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
-        guard try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
+        guard try SeenNonce.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
             throw Self.nonceUsed
         }
         try requirePermission(permission, of: command)
@@ -72,13 +68,13 @@ struct CommandLedger: Sendable {
         result: CanonicalJSON,
         in database: Database
     ) throws {
-        let statement = try database.cachedStatement(
-            sql: "INSERT INTO seenCommand (commandId, digest, device, result, expiresAt) VALUES (?, ?, ?, ?, ?)"
-        )
-        try statement.execute(arguments: [
-            command.commandId, Data(digest), command.deviceId, Data(result.bytes),
-            CompanionTimestamp.string(from: command.expiresAt),
-        ])
+        try SeenCommand(
+            commandId: command.commandId,
+            digest: Data(digest),
+            device: command.deviceId,
+            result: Data(result.bytes),
+            expiresAt: command.expiresAt
+        ).insert(database)
     }
 
     /// Executes a command in one transaction, or gives its stored result.
@@ -136,7 +132,7 @@ struct CommandLedger: Sendable {
             try await forget(command)
             throw refusal
         }
-        try await database.write { try SeenCommands.update(command.commandId, result: result, in: $0) }
+        try await database.write { try SeenCommand.update(command.commandId, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 
@@ -146,11 +142,8 @@ struct CommandLedger: Sendable {
     func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
         try await database.write { database in
             if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }
-            try database.execute(sql: "DELETE FROM seenCommand WHERE commandId = ?", arguments: [command.commandId])
-            try database.execute(
-                sql: "DELETE FROM seenNonce WHERE device = ? AND nonce = ?",
-                arguments: [command.deviceId, command.nonce]
-            )
+            try SeenCommand.deleteOne(database, key: command.commandId)
+            try SeenNonce.deleteOne(database, key: ["device": command.deviceId, "nonce": command.nonce])
         }
     }
 }

@@ -165,7 +165,7 @@ struct DeviceGate: Sendable {
         let end = request.issuedAt.addingTimeInterval(Self.maximumAge)
         let isNew = !sessions.hasSession(device.id, now: now)
         try await devices.database.writeChecked { database in
-            guard try SeenNonces.note("session:" + request.nonce, of: device.id, until: end, in: database) else {
+            guard try SeenNonce.note("session:" + request.nonce, of: device.id, until: end, in: database) else {
                 throw HostError(.sessionReplayed, "The request was used before")
             }
             // Revoked since it was looked at: this is where revocations are, too.
@@ -188,7 +188,7 @@ struct DeviceGate: Sendable {
         }
         guard isDue else { return }
         do {
-            try await devices.database.write { try SeenNonces.prune(now: now, in: $0) }
+            try await devices.database.write { try SeenNonce.prune(now: now, in: $0) }
         } catch {
             logger.error("old commands not removed", metadata: .failure(error))
         }
@@ -196,31 +196,26 @@ struct DeviceGate: Sendable {
 
 }
 
-/// Nonces that were used. They are kept until the message that they came with is too old anyway.
-enum SeenNonces {
+/// A nonce that was used. It is kept until the message that it came with is too old anyway.
+struct SeenNonce: HostRecord {
+    /// The id of the device.
+    var device: String
+    var nonce: String
+    var expiresAt: Date
+
     /// Notes a nonce, within a transaction.
     ///
     /// - Returns: Whether it is new.
     static func note(_ nonce: String, of device: String, until end: Date, in database: Database) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO seenNonce (device, nonce, expiresAt) VALUES (?, ?, ?)"
-        )
-        try statement.execute(arguments: [device, nonce, CompanionTimestamp.string(from: end)])
+        try SeenNonce(device: device, nonce: nonce, expiresAt: end).insert(database, onConflict: .ignore)
         return database.changesCount > 0
-    }
-
-    static func contains(_ nonce: String, of device: String, in database: Database) throws -> Bool {
-        let statement = try database.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM seenNonce WHERE device = ? AND nonce = ?)"
-        )
-        return try Bool.fetchOne(statement, arguments: [device, nonce]) ?? false
     }
 
     /// Removes the nonces of messages that are too old to be repeated, and the results of commands that are. A minute
     /// is left for clocks that differ.
     static func prune(now: Date, in database: Database) throws {
         let time = CompanionTimestamp.string(from: now.addingTimeInterval(-60))
-        try database.execute(sql: "DELETE FROM seenNonce WHERE expiresAt < ?", arguments: [time])
-        try database.execute(sql: "DELETE FROM seenCommand WHERE expiresAt < ?", arguments: [time])
+        try SeenNonce.filter(Column("expiresAt") < time).deleteAll(database)
+        try SeenCommand.filter(Column("expiresAt") < time).deleteAll(database)
     }
 }

@@ -34,20 +34,25 @@ final class SessionStore: Sendable {
         var expiresAt: Date
     }
 
+    private struct Stored: HostRecord {
+        static let databaseTableName = "session"
+
+        var tokenHash: Data
+        var device: String
+        var expiresAt: Date
+    }
+
     private let entries: NIOLockedValueBox<[[UInt8]: Entry]>
 
     init(database: HostDatabase, clock: HostClock) throws(CompanionHostError) {
         let now = CompanionTimestamp.string(from: clock.now())
         let stored = try database.writeBlocking { database in
-            try database.execute(sql: "DELETE FROM session WHERE expiresAt <= ?", arguments: [now])
-            var stored: [[UInt8]: Entry] = [:]
-            for row in try Row.fetchAll(database, sql: "SELECT tokenHash, device, expiresAt FROM session") {
-                let end = CompanionTimestamp.date(from: row[2]) ?? .distantPast
-                stored[Array(row[0] as Data)] = Entry(device: row[1], expiresAt: end)
+            try Stored.filter(Column("expiresAt") <= now).deleteAll(database)
+            return try Stored.fetchAll(database).map {
+                (Array($0.tokenHash), Entry(device: $0.device, expiresAt: $0.expiresAt))
             }
-            return stored
         }
-        entries = NIOLockedValueBox(stored)
+        entries = NIOLockedValueBox(Dictionary(uniqueKeysWithValues: stored))
     }
 
     static func hash(_ token: String) -> [UInt8] {
@@ -67,22 +72,16 @@ final class SessionStore: Sendable {
 
     /// Stores a session, within a transaction.
     static func store(_ session: Session, in database: Database) throws {
-        try database.execute(
-            sql: "INSERT INTO session (tokenHash, device, expiresAt) VALUES (?, ?, ?)",
-            arguments: [Data(session.hash), session.device, CompanionTimestamp.string(from: session.expiresAt)]
-        )
-        try database.execute(
-            sql: """
-                DELETE FROM session WHERE device = ? AND tokenHash NOT IN
-                    (SELECT tokenHash FROM session WHERE device = ? ORDER BY expiresAt DESC LIMIT \(perDevice))
-                """,
-            arguments: [session.device, session.device]
-        )
+        try Stored(tokenHash: Data(session.hash), device: session.device, expiresAt: session.expiresAt)
+            .insert(database)
+        let own = Stored.filter(Column("device") == session.device)
+        let kept = own.order(Column("expiresAt").desc).limit(perDevice).select(Column("tokenHash"))
+        try own.filter(!kept.contains(Column("tokenHash"))).deleteAll(database)
     }
 
     /// Ends all sessions of a device, within a transaction.
     static func removeAll(of device: String, in database: Database) throws {
-        try database.execute(sql: "DELETE FROM session WHERE device = ?", arguments: [device])
+        try Stored.filter(Column("device") == device).deleteAll(database)
     }
 
     /// Lets a session in. To be called once it is stored.

@@ -56,13 +56,9 @@ extension CompanionHostStore {
     @discardableResult
     static func insert(_ draft: MessageDraft, in database: Database) throws -> String? {
         let time = CompanionTimestamp.string(from: draft.at)
-        try database.execute(
-            sql: "INSERT INTO chat (id, project, title, updatedAt) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-            arguments: [draft.chatID, draft.projectID, draft.title, time]
-        )
-        let statement = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
-        guard let chat = try Row.fetchOne(statement, arguments: [draft.chatID]) else { return nil }
-        let key: Int64 = chat[0]
+        try ChatRecord(id: draft.chatID, project: draft.projectID, title: draft.title, updatedAt: draft.at)
+            .insert(database, onConflict: .ignore)
+        guard var chat = try ChatRecord.fetchOne(database, key: ["id": draft.chatID]) else { return nil }
         try database.execute(
             sql: """
                 INSERT INTO message (chat, number, id, role, text, createdAt, interrupted)
@@ -70,22 +66,16 @@ extension CompanionHostStore {
                 """,
             // As bytes: a bound text would end at its first NUL.
             arguments: [
-                key, chat[1] as Int, draft.id, draft.role.rawValue, Data(draft.text.utf8), time, draft.isInterrupted,
+                chat.key, chat.messages, draft.id, draft.role.rawValue, Data(draft.text.utf8), time,
+                draft.isInterrupted,
             ]
         )
-        try database.execute(
-            sql: """
-                UPDATE chat SET messages = messages + 1, updatedAt = ?,
-                    title = CASE title WHEN '' THEN ? ELSE title END
-                WHERE key = ?
-                """,
-            arguments: [time, draft.title, key]
-        )
-        try database.execute(
-            sql: "UPDATE project SET updatedAt = ? WHERE id = ?",
-            arguments: [time, chat[2] as String]
-        )
-        return chat[2]
+        chat.messages += 1
+        chat.updatedAt = draft.at
+        if chat.title.isEmpty { chat.title = draft.title }
+        try chat.update(database, columns: ["messages", "updatedAt", "title"])
+        try Table("project").filter(key: chat.project).updateAll(database, Column("updatedAt").set(to: time))
+        return chat.project
     }
 
     /// Tells the live connections of a message. To be called once it is stored.

@@ -36,14 +36,13 @@ extension CompanionHostStore {
             buffer.writeStaticString(#","messages":["#)
             var start = offset
             var nextCursor: Int?
-            let chats = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
-            if let chat = try Row.fetchOne(chats, arguments: [chatID]), catalog.project(id: chat[2]) != nil {
-                let key: Int64 = chat[0]
-                let count: Int = chat[1]
-                if let last { start = max(0, count - max(0, last)) }
+            if let chat = try ChatRecord.fetchOne(database, key: ["id": chatID]), let key = chat.key,
+                catalog.project(id: chat.project) != nil
+            {
+                if let last { start = max(0, chat.messages - max(0, last)) }
                 let written = try Self.write(key: key, offset: start, limit: limit, from: database, to: &buffer)
                 // Nothing is written behind the end: an offset from there could overflow.
-                if written > 0, start + written < count { nextCursor = start + written }
+                if written > 0, start + written < chat.messages { nextCursor = start + written }
             }
             if let nextCursor {
                 buffer.writeString(#"],"nextCursor":"\#(nextCursor)""#)
@@ -85,7 +84,7 @@ extension CompanionHostStore {
             buffer.writeJSONString(utf8: statement.bytes(ofColumn: 2))
             buffer.writeStaticString(#","createdAt":"#)
             buffer.writeJSONString(utf8: statement.bytes(ofColumn: 3))
-            if row[4] as Bool { buffer.writeStaticString(#","interrupted":true"#) }
+            if row["interrupted"] { buffer.writeStaticString(#","interrupted":true"#) }
             buffer.writeStaticString("}")
         }
         return written

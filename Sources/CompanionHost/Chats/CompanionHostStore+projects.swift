@@ -18,7 +18,7 @@ extension CompanionHostStore {
             let rows = try Row.fetchCursor(statement)
             var isFirst = true
             while let row = try rows.next() {
-                guard catalog.project(id: row[0]) != nil else { continue }
+                guard catalog.project(id: row["id"]) != nil else { continue }
                 buffer.writeStaticString(isFirst ? #"{"id":"# : #",{"id":"#)
                 isFirst = false
                 buffer.writeJSONString(utf8: statement.bytes(ofColumn: 0))
@@ -44,13 +44,12 @@ extension CompanionHostStore {
                 """,
             arguments: [project.id, project.name, project.path, CompanionTimestamp.string(from: now)]
         )
-        let statement = try database.cachedStatement(sql: "SELECT name, updatedAt FROM project WHERE id = ?")
-        let row = try Row.fetchOne(statement, arguments: [project.id])
+        let row = try Table("project").filter(key: project.id).fetchOne(database)
         return CompanionProject(
             id: project.id,
-            name: row?[0] ?? project.name,
+            name: row?["name"] ?? project.name,
             localPath: project.path,
-            lastUpdatedAt: (row?[1] as String?).flatMap(CompanionTimestamp.date(from:)) ?? now
+            lastUpdatedAt: (row?["updatedAt"] as String?).flatMap(CompanionTimestamp.date(from:)) ?? now
         )
     }
 }

@@ -34,10 +34,8 @@ package final class CompanionHostStore: Sendable {
             for project in catalog.projects {
                 try insert.execute(arguments: [project.id, project.name, project.path, now])
             }
-            let made = try Row.fetchCursor(database, sql: "SELECT name, path FROM project WHERE isMade")
-            while let row = try made.next() {
-                guard mayKeep(row[1]) else { continue }
-                catalog.add(ProjectCatalog.Project(madeAt: row[1], name: row[0]))
+            for row in try Table("project").filter(Column("isMade")).fetchAll(database) where mayKeep(row["path"]) {
+                catalog.add(ProjectCatalog.Project(madeAt: row["path"], name: row["name"]))
             }
         }
     }
@@ -51,27 +49,27 @@ package final class CompanionHostStore: Sendable {
     func chats(projectID: String) async throws(CompanionHostError) -> [CompanionChat] {
         guard catalog.project(id: projectID) != nil else { return [] }
         return try await database.read { database in
-            let statement = try database.cachedStatement(
+            let rows = try Row.fetchCursor(
+                database,
                 sql: """
                     SELECT id, project, title, updatedAt, mode
                     FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
                     WHERE project = ? ORDER BY updatedAt DESC, key DESC
-                    """
+                    """,
+                arguments: [projectID]
             )
-            let rows = try Row.fetchCursor(statement, arguments: [projectID])
-            var chats: [CompanionChat] = []
-            while let row = try rows.next() {
-                chats.append(
-                    CompanionChat(
-                        id: row[0],
-                        projectId: row[1],
-                        title: (row[2] as String).isEmpty ? Self.untitled : row[2],
-                        lastUpdatedAt: CompanionTimestamp.date(from: row[3]),
-                        mode: (row[4] as String?).flatMap { AgentMode($0) }
+            return try Array(
+                rows.map { row in
+                    let title: String = row["title"]
+                    return CompanionChat(
+                        id: row["id"],
+                        projectId: row["project"],
+                        title: title.isEmpty ? Self.untitled : title,
+                        lastUpdatedAt: CompanionTimestamp.date(from: row["updatedAt"]),
+                        mode: (row["mode"] as String?).flatMap { AgentMode($0) }
                     )
-                )
-            }
-            return chats
+                }
+            )
         }
     }
 
@@ -82,26 +80,22 @@ package final class CompanionHostStore: Sendable {
 
     /// The title of a chat; nil without such a chat.
     func title(ofChat id: String) async throws(CompanionHostError) -> String? {
-        try await database.read { database in
-            try String.fetchOne(database, sql: "SELECT title FROM chat WHERE id = ?", arguments: [id])
-        }
+        try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.title }
     }
 
     /// Adds an empty chat, within a transaction. Without a title it takes one from its first prompt.
     func add(_ chat: CompanionChat, in database: Database) throws {
-        let statement = try database.cachedStatement(
-            sql: "INSERT INTO chat (id, project, title, updatedAt) VALUES (?, ?, ?, ?)"
-        )
-        let time = CompanionTimestamp.string(from: chat.lastUpdatedAt ?? .distantPast)
-        try statement.execute(arguments: [chat.id, chat.projectId, chat.title, time])
+        try ChatRecord(
+            id: chat.id,
+            project: chat.projectId,
+            title: chat.title,
+            updatedAt: chat.lastUpdatedAt ?? .distantPast
+        ).insert(database)
     }
 
     /// The project of a chat, listed or not; nil for an unknown chat. Within a transaction.
     func projectID(ofChat id: String, in database: Database) throws -> String? {
-        try String.fetchOne(
-            database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
-            arguments: [id]
-        )
+        try ChatRecord.fetchOne(database, key: ["id": id])?.project
     }
 
     /// Returns the project and the directory that a turn works in: `projectPath`, which has to be inside a listed

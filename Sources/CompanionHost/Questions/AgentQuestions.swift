@@ -270,10 +270,7 @@ package final class AgentQuestions: Sendable {
     /// Whether a person may see a question: devices see those of listed projects, as they see messages.
     private func isShown(_ question: Approval, isOwner: Bool, in database: Database) throws -> Bool {
         guard !isOwner, let catalog else { return true }
-        let project = try String.fetchOne(
-            database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
-            arguments: [question.chatId]
-        )
-        return project.map { catalog.project(id: $0) != nil } ?? false
+        let chat = try ChatRecord.fetchOne(database, key: ["id": question.chatId])
+        return chat.map { catalog.project(id: $0.project) != nil } ?? false
     }
 }

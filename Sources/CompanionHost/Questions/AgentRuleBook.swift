@@ -56,32 +56,30 @@ struct AgentRuleBook: Sendable {
     private static func added(in database: Database) throws -> [Int64: JSONValue] {
         let rows = try Row.fetchCursor(
             database,
+            // With the kinds written out: the index is used for nothing else.
             sql: "SELECT kind, detail FROM audit WHERE kind IN ('rule.added', 'rule.removed') ORDER BY number"
         )
         var added: [Int64: JSONValue] = [:]
         while let row = try rows.next() {
-            guard let detail = try? CanonicalJSON(parsing: Array((row[1] as String).utf8)).value,
+            guard let detail = try? CanonicalJSON(parsing: Array((row["detail"] as String).utf8)).value,
                 let id = detail["rule"]?.integer
             else { continue }
-            added[id] = AuditKind(rawValue: row[0]) == .ruleAdded ? detail : nil
+            added[id] = AuditKind(rawValue: row["kind"]) == .ruleAdded ? detail : nil
         }
         return added
     }
 
     /// The table, the oldest first.
     private static func stored(in database: Database) throws -> [AgentRule] {
-        try Row.fetchAll(
-            database,
-            sql: "SELECT number, effect, project, kind, command, path FROM agentRule ORDER BY number"
-        ).map { row in
+        try Table("agentRule").order(Column("number")).fetchAll(database).map { row in
             // What a later version knows more is asked about.
             try AgentRule(
-                id: row[0],
-                effect: AgentRule.Effect(rawValue: row[1]) ?? .ask,
-                projectId: row[2],
-                kind: row[3],
-                command: row[4],
-                path: row[5]
+                id: row["number"],
+                effect: AgentRule.Effect(rawValue: row["effect"]) ?? .ask,
+                projectId: row["project"],
+                kind: row["kind"],
+                command: row["command"],
+                path: row["path"]
             ).named(in: database)
         }
     }
@@ -126,7 +124,7 @@ extension AgentRule {
     fileprivate func named(in database: Database) throws -> AgentRule {
         var rule = self
         rule.projectName = try projectId.flatMap {
-            try String.fetchOne(database, sql: "SELECT name FROM project WHERE id = ?", arguments: [$0])
+            try Table("project").filter(key: $0).select(Column("name"), as: String.self).fetchOne(database)
         }
         return rule
     }

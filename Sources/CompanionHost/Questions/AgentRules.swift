@@ -58,7 +58,7 @@ package struct AgentRules: Sendable {
             var rule = rule
             (rule.projectId, rule.projectName) = (nil, nil)
             if let project { (rule.projectId, rule.projectName) = try Self.project(project, in: database) }
-            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM agentRule") ?? 0
+            let count = try Table("agentRule").fetchCount(database)
             guard count < Self.maximum else {
                 throw HostError(.requestInvalid, "There are \(count) rules already: remove some first.")
             }
@@ -85,7 +85,7 @@ package struct AgentRules: Sendable {
             else {
                 return nil
             }
-            try database.execute(sql: "DELETE FROM agentRule WHERE number = ?", arguments: [id])
+            try Table("agentRule").deleteOne(database, key: id)
             try AuditLog.append(.ruleRemoved, device: nil, detail: rule.detail, at: now, in: database)
             return rule
         }
@@ -102,9 +102,7 @@ package struct AgentRules: Sendable {
         do {
             let all = try await book().rules
             guard !all.isEmpty else { return nil }
-            let project = try await database.read { database in
-                try String.fetchOne(database, sql: "SELECT project FROM chat WHERE id = ?", arguments: [turn.chatID])
-            }
+            let project = try await database.read { try ChatRecord.fetchOne($0, key: ["id": turn.chatID])?.project }
             let rules = all.filter { rule in rule.projectId.map { project?.isSame(as: $0) == true } ?? true }
             let use = ToolUse(asked, directory: turn.directory, project: turn.project)
             guard let rule = try await BlockingCall.run({ AgentRule.deciding(rules, on: use) }) else { return nil }
@@ -138,15 +136,11 @@ package struct AgentRules: Sendable {
 
     private static func project(_ word: String, in database: Database) throws -> (id: String, name: String) {
         for column in ["id", "path", "name"] {
-            let found = try Row.fetchAll(
-                database,
-                sql: "SELECT id, name FROM project WHERE \(column) = ?",
-                arguments: [word]
-            )
+            let found = try Table("project").filter(Column(column) == word).fetchAll(database)
             if found.count > 1 {
                 throw HostError(.requestInvalid, "Several projects have the name “\(word)”: give the path.")
             }
-            if let project = found.first { return (project[0], project[1]) }
+            if let project = found.first { return (project["id"], project["name"]) }
         }
         throw HostError(.requestInvalid, "The host has no project “\(word)”.")
     }

@@ -30,8 +30,8 @@ struct ModelHistory: Sendable {
             var messages: [ModelMessage] = []
             var size = 0
             while let row = try rows.next() {
-                let role: String = row[0]
-                let text: String = row[1]
+                let role: String = row["role"]
+                let text: String = row["text"]
                 size += text.utf8.count
                 guard messages.isEmpty || size <= Self.size else { break }
                 messages.append(ModelMessage(isFromUser: role.utf8.elementsEqual("user".utf8), text: text))

@@ -1,0 +1,17 @@
+import FoundationEssentials
+import GRDB
+
+/// A chat as it is stored. Of the chats with an id there is one.
+struct ChatRecord: HostRecord {
+    static let databaseTableName = "chat"
+
+    var key: Int64?
+    var id: String
+    /// The id of its project.
+    var project: String
+    /// Empty for a chat without a prompt and without a title of its own.
+    var title: String
+    var updatedAt: Date
+    /// How many messages it has.
+    var messages = 0
+}

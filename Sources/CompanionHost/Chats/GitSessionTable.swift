@@ -5,7 +5,9 @@ import Glibc
 import LocalState
 
 /// A session: the place where a chat's agent works, and the files that were there at its start.
-struct GitSessionRecord: Codable, Sendable, Hashable {
+struct GitSessionRecord: HostRecord, Hashable {
+    static let databaseTableName = "gitSession"
+
     var chat: String
     var project: String
     /// The top directory of the project's repository.
@@ -33,7 +35,7 @@ struct GitSessionRecord: Codable, Sendable, Hashable {
 
 /// A working tree of the host's own that is being made or removed. It is stored before anything of it is on the disk,
 /// and until nothing is left to do, so that the next host finishes the work if this one crashes.
-struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable, Hashable {
+struct UnfinishedWorktree: HostRecord, Hashable {
     var directory: String
     /// Whether it is being removed; else it is being made, for a session that is not stored yet.
     var isRemoval: Bool
@@ -77,21 +79,10 @@ struct UnfinishedWorktree: Codable, FetchableRecord, PersistableRecord, Sendable
 
 /// The sessions of agents in projects under git, in the host's database.
 struct GitSessionTable: Sendable {
-    private static let columns = """
-        chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem, firstTriedAt, folder,
-        entry
-        """
-
     let database: HostDatabase
 
     func record(ofChat chat: String) async throws(CompanionHostError) -> GitSessionRecord? {
-        try await database.read { database in
-            try Row.fetchOne(
-                database,
-                sql: "SELECT \(Self.columns) FROM gitSession WHERE chat = ?",
-                arguments: [chat]
-            ).map(GitSessionRecord.init)
-        }
+        try await database.read { try GitSessionRecord.fetchOne($0, key: chat) }
     }
 
     /// All, with the titles of their chats, the newest first.
@@ -112,12 +103,10 @@ struct GitSessionTable: Sendable {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT gitSession.chat, gitSession.project, repository, directory, startedAt, baseCommit, tree,
-                        worktreeBranch, problem, firstTriedAt, folder, entry, title
-                    FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat \(selection)
+                    SELECT gitSession.*, title FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat \(selection)
                     """,
                 arguments: arguments
-            ).map { (GitSessionRecord(row: $0), $0[12] ?? "") }
+            ).map { (try GitSessionRecord(row: $0), $0["title"] ?? "") }
         }
     }
 
@@ -125,16 +114,7 @@ struct GitSessionTable: Sendable {
     func keep(_ record: GitSessionRecord) async throws(CompanionHostError) {
         try await database.write { database in
             try UnfinishedWorktree.deleteOne(database, key: record.directory)
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    record.chat, record.project, record.repository, record.directory,
-                    CompanionTimestamp.string(from: record.startedAt), record.baseCommit, record.tree,
-                    record.worktreeBranch, record.problem,
-                    record.firstTriedAt.map { CompanionTimestamp.string(from: $0) }, record.folder,
-                    record.entry,
-                ]
-            )
+            try record.insert(database, onConflict: .replace)
         }
     }
 
@@ -159,13 +139,7 @@ struct GitSessionTable: Sendable {
 
     /// Whether the agent has a session of a chat from before it was noted here.
     func hasAgentSession(chat: String) async throws(CompanionHostError) -> Bool {
-        try await database.read { database in
-            try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM agentSession WHERE chat = ?)",
-                arguments: [chat]
-            ) ?? false
-        }
+        try await database.read { try AgentSessions.Stored.exists($0, key: chat) }
     }
 
     /// Removes the session of a chat. The next prompt begins a new one.
@@ -179,8 +153,8 @@ struct GitSessionTable: Sendable {
         settle: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws(CompanionHostError) {
         try await database.write { database in
-            try database.execute(sql: "DELETE FROM gitSession WHERE chat = ?", arguments: [chat])
-            try database.execute(sql: "DELETE FROM agentSession WHERE chat = ?", arguments: [chat])
+            try GitSessionRecord.deleteOne(database, key: chat)
+            try AgentSessions.Stored.deleteOne(database, key: chat)
             try settle(database)
             guard let audit else { return }
             try AuditLog.append(
@@ -191,22 +165,5 @@ struct GitSessionTable: Sendable {
                 in: database
             )
         }
-    }
-}
-
-extension GitSessionRecord {
-    fileprivate init(row: Row) {
-        chat = row[0]
-        project = row[1]
-        repository = row[2]
-        directory = row[3]
-        startedAt = CompanionTimestamp.date(from: row[4]) ?? .distantPast
-        baseCommit = row[5]
-        tree = row[6]
-        worktreeBranch = row[7]
-        problem = row[8]
-        firstTriedAt = (row[9] as String?).flatMap { CompanionTimestamp.date(from: $0) }
-        folder = row[10]
-        entry = row[11]
     }
 }

@@ -43,18 +43,18 @@ package struct AuditLog: Sendable {
         at now: Date,
         in database: Database
     ) throws {
-        let last = try Row.fetchOne(database, sql: "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1")
-        let number = (last?[0] as Int? ?? 0) + 1
-        let previous = Array(last?[1] as Data? ?? Data())
-        let at = CompanionTimestamp.string(from: now)
-        let text = try String(decoding: CanonicalJSON(detail).bytes, as: UTF8.self)
-        let fields = Fields(number: number, at: at, kind: kind.rawValue, device: device, detail: text)
-        try database.execute(
-            sql: """
-                INSERT INTO audit (number, at, kind, device, detail, previousHash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [number, at, kind.rawValue, device, text, Data(previous), Data(fields.hash(after: previous))]
+        let last = try Stored.order(Column("number").desc).fetchOne(database)
+        var row = Stored(
+            number: (last?.number ?? 0) + 1,
+            at: CompanionTimestamp.string(from: now),
+            kind: kind.rawValue,
+            device: device,
+            detail: try String(decoding: CanonicalJSON(detail).bytes, as: UTF8.self),
+            previousHash: last?.hash ?? Data(),
+            hash: Data()
         )
+        row.hash = row.computedHash
+        try row.insert(database)
     }
 
     /// Returns the newest rows, the oldest of them first.
@@ -63,17 +63,13 @@ package struct AuditLog: Sendable {
     /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func rows(limit: Int = 1000) async throws(CompanionHostError) -> [AuditRow] {
         try await database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: "SELECT number, at, kind, device, detail FROM audit ORDER BY number DESC LIMIT ?",
-                arguments: [limit]
-            ).reversed().map { row in
+            try Stored.order(Column("number").desc).limit(limit).fetchAll(database).reversed().map { row in
                 AuditRow(
-                    number: row[0],
-                    at: CompanionTimestamp.date(from: row[1]) ?? .distantPast,
-                    kind: row[2],
-                    device: row[3],
-                    detail: (try? CanonicalJSON(parsing: Array((row[4] as String).utf8)))?.value ?? .null
+                    number: row.number,
+                    at: CompanionTimestamp.date(from: row.at) ?? .distantPast,
+                    kind: row.kind,
+                    device: row.device,
+                    detail: (try? CanonicalJSON(parsing: Array(row.detail.utf8)))?.value ?? .null
                 )
             }
         }
@@ -84,18 +80,14 @@ package struct AuditLog: Sendable {
     /// - Throws: ``CompanionHostError`` if the database cannot be read.
     package func verify() async throws(CompanionHostError) -> AuditVerdict {
         try await database.read { database in
-            let rows = try Row.fetchCursor(
-                database,
-                sql: "SELECT number, at, kind, device, detail, previousHash, hash FROM audit ORDER BY number"
-            )
+            let rows = try Stored.order(Column("number")).fetchCursor(database)
             var count = 0
-            var previous: [UInt8] = []
+            var previous = Data()
             while let row = try rows.next() {
-                let fields = Fields(number: row[0], at: row[1], kind: row[2], device: row[3], detail: row[4])
-                guard fields.number == count + 1, Array(row[5] as Data) == previous,
-                    Array(row[6] as Data) == fields.hash(after: previous)
-                else { return AuditVerdict(rows: count, brokenAt: count + 1) }
-                previous = Array(row[6] as Data)
+                guard row.number == count + 1, row.previousHash == previous, row.hash == row.computedHash else {
+                    return AuditVerdict(rows: count, brokenAt: count + 1)
+                }
+                previous = row.hash
                 count += 1
             }
             let highest = try Int.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'") ?? 0
@@ -103,17 +95,23 @@ package struct AuditLog: Sendable {
         }
     }
 
-    private struct Fields {
+    private struct Stored: HostRecord {
+        static let databaseTableName = "audit"
+
         var number: Int
+        /// A time, as the hash has it.
         var at: String
         var kind: String
         var device: String?
         var detail: String
+        /// The hash of the row before; empty for the first.
+        var previousHash: Data
+        var hash: Data
 
         /// SHA-256 over all of the row and the hash of the row before.
-        func hash(after previous: [UInt8]) -> [UInt8] {
+        var computedHash: Data {
             let texts = ["pairtool-audit-1", String(number), at, kind, device.map { "=" + $0 } ?? "", detail]
-            return Array(SHA256.hash(data: lvCat(texts.map { Array($0.utf8) } + [previous])))
+            return Data(SHA256.hash(data: lvCat(texts.map { Array($0.utf8) } + [Array(previousHash)])))
         }
     }
 }

@@ -264,9 +264,7 @@ package final class TurnEventLog: Sendable {
     private func prune() async {
         let limit = CompanionTimestamp.string(from: clock.now().addingTimeInterval(-Self.keptFor))
         do {
-            try await database.write { database in
-                try database.execute(sql: "DELETE FROM turn WHERE endedAt < ?", arguments: [limit])
-            }
+            _ = try await database.write { try StoredTurn.filter(Column("endedAt") < limit).deleteAll($0) }
         } catch {
             logger.error("old turns not removed", metadata: .failure(error))
         }

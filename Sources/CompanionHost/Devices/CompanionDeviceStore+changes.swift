@@ -81,7 +81,7 @@ extension CompanionDeviceStore {
         let now = clock.now()
         try await database.write(durably: true) { database in
             let connection = try Self.storedConnection(database)
-            try database.execute(sql: "DELETE FROM connection")
+            try Table("connection").deleteAll(database)
             if let connection { try Self.store(lastSeenAt: now, of: connection.device.id, in: database) }
         } committed: { [state] in
             state.withLockedValue { $0.connection = nil }
@@ -109,12 +109,10 @@ extension CompanionDeviceStore {
     func storeRevocation(of id: String, also: @escaping Extra) async throws(CompanionHostError) -> Bool {
         let now = CompanionTimestamp.string(from: clock.now())
         return try await database.write(durably: true) { database -> Bool in
-            try database.execute(
-                sql: "UPDATE device SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL",
-                arguments: [now, id]
-            )
-            guard database.changesCount > 0 else { return false }
-            try database.execute(sql: "DELETE FROM connection WHERE device = ?", arguments: [id])
+            let changed = try PairedDevice.table.filter(key: id).filter(Column("revokedAt") == nil)
+                .updateAll(database, Column("revokedAt").set(to: now))
+            guard changed > 0 else { return false }
+            try Table("connection").filter(Column("device") == id).deleteAll(database)
             try SessionStore.removeAll(of: id, in: database)
             try also(database)
             return true
@@ -146,11 +144,9 @@ extension CompanionDeviceStore {
         also: @escaping Extra
     ) async throws(CompanionHostError) -> Bool {
         try await database.write(durably: true) { database -> Bool in
-            try database.execute(
-                sql: "UPDATE device SET permissions = ? WHERE id = ? AND revokedAt IS NULL",
-                arguments: [PairedDevice.stored(permissions), id]
-            )
-            guard database.changesCount > 0 else { return false }
+            let changed = try PairedDevice.table.filter(key: id).filter(Column("revokedAt") == nil)
+                .updateAll(database, Column("permissions").set(to: PairedDevice.stored(permissions)))
+            guard changed > 0 else { return false }
             try also(database)
             return true
         } committed: { [state] known in

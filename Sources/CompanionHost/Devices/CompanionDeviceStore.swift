@@ -38,8 +38,7 @@ package final class CompanionDeviceStore: Sendable {
         self.database = database
         self.clock = clock
         let stored = try database.writeBlocking { database in
-            let rows = try Row.fetchAll(database, sql: "SELECT \(PairedDevice.columns) FROM device")
-            let devices = rows.map(PairedDevice.init(row:))
+            let devices = try PairedDevice.table.fetchAll(database).map(PairedDevice.init(row:))
             return State(
                 connection: try Self.storedConnection(database),
                 known: Dictionary(uniqueKeysWithValues: devices.map { ($0.id, $0) })
@@ -96,29 +95,26 @@ package final class CompanionDeviceStore: Sendable {
     }
 
     static func store(lastSeenAt time: Date, of id: String, in database: Database) throws {
-        try database.execute(
-            sql: "UPDATE device SET lastSeenAt = ? WHERE id = ?",
-            arguments: [CompanionTimestamp.string(from: time), id]
-        )
+        let text = CompanionTimestamp.string(from: time)
+        try PairedDevice.table.filter(key: id).updateAll(database, Column("lastSeenAt").set(to: text))
     }
 
     static func storedConnection(_ database: Database) throws -> Connection? {
         let row = try Row.fetchOne(
             database,
             sql: """
-                SELECT device.id, name, connectedAt, lastSeenAt, address, pairedAt
-                FROM connection JOIN device ON device.id = connection.device
+                SELECT device.*, connectedAt, address FROM connection JOIN device ON device.id = connection.device
                 """
         )
-        guard let row, let address = IPAddress(row[4] as String) else { return nil }
-        let device = ConnectedCompanionDevice(
-            id: row[0],
-            name: row[1],
-            connectedAt: CompanionTimestamp.date(from: row[2]),
-            lastSeenAt: CompanionTimestamp.date(from: row[3])
+        guard let row, let address = IPAddress(row["address"] as String) else { return nil }
+        let device = PairedDevice(row: row)
+        let connected = ConnectedCompanionDevice(
+            id: device.id,
+            name: device.name,
+            connectedAt: CompanionTimestamp.date(from: row["connectedAt"]),
+            lastSeenAt: device.lastSeenAt
         )
-        let pairedAt = CompanionTimestamp.date(from: row[5]) ?? .distantPast
-        return Connection(device: device, address: address, pairedAt: pairedAt)
+        return Connection(device: connected, address: address, pairedAt: device.pairedAt)
     }
 }
 

@@ -43,26 +43,27 @@ package struct PairedDevice: Sendable, Hashable, Identifiable {
 }
 
 extension PairedDevice {
-    static let columns = "id, name, publicKey, permissions, expiresAt, protocol, pairedAt, lastSeenAt, revokedAt"
+    static let table = Table("device")
 
-    /// Reads a row of ``columns``.
+    /// Reads a row of ``table``.
     init(row: Row) {
-        id = row[0]
-        name = row[1]
-        publicKey = row[2]
-        permissions = (row[3] as String?).map(Self.permissions(stored:))
-        expiresAt = (row[4] as String?).flatMap(CompanionTimestamp.date)
-        protocolVersion = row[5]
-        pairedAt = CompanionTimestamp.date(from: row[6]) ?? .distantPast
-        lastSeenAt = CompanionTimestamp.date(from: row[7]) ?? .distantPast
-        isRevoked = (row[8] as String?) != nil
+        id = row["id"]
+        name = row["name"]
+        publicKey = row["publicKey"]
+        permissions = (row["permissions"] as String?).map(Self.permissions(stored:))
+        expiresAt = (row["expiresAt"] as String?).flatMap(CompanionTimestamp.date)
+        protocolVersion = row["protocol"]
+        pairedAt = CompanionTimestamp.date(from: row["pairedAt"]) ?? .distantPast
+        lastSeenAt = CompanionTimestamp.date(from: row["lastSeenAt"]) ?? .distantPast
+        isRevoked = (row["revokedAt"] as String?) != nil
     }
 
     /// Stores the device in place of an earlier record of it.
     func store(in database: Database) throws {
         try database.execute(
-            sql: "INSERT INTO device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL) "
-                + """
+            sql: """
+                INSERT INTO device (id, name, publicKey, permissions, expiresAt, protocol, pairedAt, lastSeenAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, publicKey = excluded.publicKey,
                     permissions = excluded.permissions, expiresAt = excluded.expiresAt, protocol = excluded.protocol,
                     pairedAt = excluded.pairedAt, lastSeenAt = excluded.lastSeenAt, revokedAt = NULL

@@ -16,10 +16,9 @@ struct PairingBudget: Sendable, Hashable {
 
     /// Reads the stored budget.
     init(_ database: Database) throws {
-        let row = try Row.fetchOne(database, sql: "SELECT failuresInARow, locked FROM pairingGuard")
-        guard let row else { return }
-        failuresInARow = row[0]
-        isLocked = row[1]
+        guard let row = try Table("pairingGuard").fetchOne(database) else { return }
+        failuresInARow = row["failuresInARow"]
+        isLocked = row["locked"]
     }
 
     /// Guesses that may still be judged before the digits lock.

@@ -3,6 +3,9 @@ import FoundationEssentials
 import GRDB
 
 extension Approval {
+    private static let table = Table("agentQuestion")
+    private static let listed = table.select(.allColumns(excluding: ["arguments"]))
+
     /// A sentence about how it ended, for someone who answers too late.
     var ending: String {
         switch state {
@@ -47,9 +50,12 @@ extension Approval {
         in database: Database
     ) throws {
         (self.state, self.option, decidedBy, decidedAt) = (state, option, person?.name, now)
-        try database.execute(
-            sql: "UPDATE agentQuestion SET state = ?, option = ?, decidedBy = ?, decidedAt = ? WHERE id = ?",
-            arguments: [state.rawValue, option, person?.name, CompanionTimestamp.string(from: now), id]
+        try Self.table.filter(Column("id") == id).updateAll(
+            database,
+            Column("state").set(to: state.rawValue),
+            Column("option").set(to: option),
+            Column("decidedBy").set(to: person?.name),
+            Column("decidedAt").set(to: CompanionTimestamp.string(from: now))
         )
         try AuditLog.append(
             .questionDecided,
@@ -66,54 +72,40 @@ extension Approval {
 
     /// A question with its full arguments; nil for an unknown one.
     static func find(_ id: String, in database: Database) throws -> Approval? {
-        try fetch(hasArguments: true, condition: "WHERE id = ?", arguments: [id], in: database).first
+        try table.filter(Column("id") == id).fetchOne(database).map { Approval($0) }
     }
 
     /// All open questions, the oldest first.
     static func open(in database: Database) throws -> [Approval] {
-        try fetch(condition: "WHERE state = 'open' ORDER BY number", in: database)
+        try listed.filter(Column("state") == State.open.rawValue).order(Column("number")).fetchAll(database)
+            .map { Approval($0) }
     }
 
     /// The newest of the others, the newest first.
     static func ended(limit: Int, in database: Database) throws -> [Approval] {
-        try fetch(condition: "WHERE state <> 'open' ORDER BY number DESC LIMIT ?", arguments: [limit], in: database)
-    }
-
-    private static func fetch(
-        hasArguments: Bool = false,
-        condition: String,
-        arguments: StatementArguments = [],
-        in database: Database
-    ) throws -> [Approval] {
-        try Row.fetchAll(
-            database,
-            sql: """
-                SELECT id, chat, turn, title, kind, \(hasArguments ? "arguments" : "NULL"), options, askedAt, expiresAt,
-                    state, option, decidedBy, decidedAt, mode FROM agentQuestion \(condition)
-                """,
-            arguments: arguments
-        ).map { Approval($0) }
+        try listed.filter(Column("state") != State.open.rawValue).order(Column("number").desc).limit(limit)
+            .fetchAll(database).map { Approval($0) }
     }
 
     private init(_ row: Row) {
-        let options = try? JSONDecoder().decode([ApprovalOption].self, from: row[6] as Data)
-        let askedAt = CompanionTimestamp.date(from: row[7]) ?? .distantPast
-        let expiresAt = CompanionTimestamp.date(from: row[8]) ?? .distantPast
+        let options = try? JSONDecoder().decode([ApprovalOption].self, from: row["options"] as Data)
+        let askedAt = CompanionTimestamp.date(from: row["askedAt"]) ?? .distantPast
+        let expiresAt = CompanionTimestamp.date(from: row["expiresAt"]) ?? .distantPast
         self.init(
-            id: row[0],
-            chatId: row[1],
-            turnId: row[2],
-            title: row[3],
-            kind: row[4],
-            arguments: (row[5] as Data?).map { String(decoding: $0, as: UTF8.self) },
+            id: row["id"],
+            chatId: row["chat"],
+            turnId: row["turn"],
+            title: row["title"],
+            kind: row["kind"],
+            arguments: (row["arguments"] as Data?).map { String(decoding: $0, as: UTF8.self) },
             options: options ?? [],
             askedAt: askedAt,
             expiresAt: expiresAt,
-            state: State(ofHost: row[9]) ?? .interrupted,
-            option: row[10],
-            decidedBy: row[11],
-            decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:)),
-            mode: (row[13] as String?).flatMap { AgentMode($0) }
+            state: State(ofHost: row["state"]) ?? .interrupted,
+            option: row["option"],
+            decidedBy: row["decidedBy"],
+            decidedAt: (row["decidedAt"] as String?).flatMap(CompanionTimestamp.date(from:)),
+            mode: (row["mode"] as String?).flatMap { AgentMode($0) }
         )
     }
 }

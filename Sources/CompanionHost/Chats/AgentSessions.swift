@@ -3,6 +3,7 @@ import GRDB
 
 /// Which session of the agent each chat goes on in, in the host's database.
 struct AgentSessions: AgentSessionStore {
+    /// A session as it is stored.
     struct Stored: HostRecord {
         static let databaseTableName = "agentSession"
 

@@ -75,7 +75,7 @@ package final class CompanionHostStore: Sendable {
 
     /// The project of a chat, listed or not; nil for an unknown chat.
     func projectID(ofChat id: String) async throws(CompanionHostError) -> String? {
-        try await database.read { database in try self.projectID(ofChat: id, in: database) }
+        try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.project }
     }
 
     /// The title of a chat; nil without such a chat.
@@ -91,11 +91,6 @@ package final class CompanionHostStore: Sendable {
             title: chat.title,
             updatedAt: chat.lastUpdatedAt ?? .distantPast
         ).insert(database)
-    }
-
-    /// The project of a chat, listed or not; nil for an unknown chat. Within a transaction.
-    func projectID(ofChat id: String, in database: Database) throws -> String? {
-        try ChatRecord.fetchOne(database, key: ["id": id])?.project
     }
 
     /// Returns the project and the directory that a turn works in: `projectPath`, which has to be inside a listed

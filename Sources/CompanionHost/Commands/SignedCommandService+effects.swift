@@ -78,8 +78,8 @@ extension SignedCommandService {
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
         let outcome = try await ledger.once(command, digest: digest, permission: .chatSend) { database in
-            guard let project = try services.store.projectID(ofChat: chatID, in: database),
-                services.store.catalog.project(id: project) != nil
+            guard let chat = try ChatRecord.fetchOne(database, key: ["id": chatID]),
+                services.store.catalog.project(id: chat.project) != nil
             else { throw HostError(.requestNotFound, "Unknown chat") }
             guard services.agent.isAvailable() else { throw HostError.agentUnavailable }
             if let model, !services.agent.models.contains(where: { $0.id == model }) {

@@ -95,6 +95,7 @@ package struct AuditLog: Sendable {
         }
     }
 
+    /// A row as it is stored.
     private struct Stored: HostRecord {
         static let databaseTableName = "audit"
 

@@ -34,6 +34,7 @@ final class SessionStore: Sendable {
         var expiresAt: Date
     }
 
+    /// A session as it is stored.
     private struct Stored: HostRecord {
         static let databaseTableName = "session"
 

@@ -1,6 +1,6 @@
 package import CompanionWire
 import Crypto
-package import FoundationEssentials
+import FoundationEssentials
 import GRDB
 
 /// The kind of event that an audit row records.

@@ -106,7 +106,7 @@ struct SessionsCommand: AsyncParsableCommand {
                 let gone = try aicli.store.updateSessions { $0.cleanUp(now: now, listed: listed) }
                 let rows = gone.map { SessionRow($0, isListed: false, now: now) }
                 switch output.format {
-                case .json: rows.forEach(output.json)
+                case .json: rows.forEach { output.json($0) }
                 case .quiet: rows.forEach { output.data(TerminalText.line($0.id)) }
                 case .text:
                     rows.forEach {

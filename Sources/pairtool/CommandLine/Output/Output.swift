@@ -19,8 +19,6 @@ struct Output: Sendable {
     let format: OutputFormat
     /// Whether Markdown is passed on as it is, even to a terminal.
     var isPlain = false
-    /// Since when data that does not come from the host is known; nil for data of the host.
-    var asOf: (@Sendable () -> Date?)?
 
     init(context: CommandContext, format: OutputFormat) {
         (self.context, self.format) = (context, format)
@@ -41,14 +39,17 @@ struct Output: Sendable {
     }
 
     /// Writes a list in the requested format.
+    ///
+    /// - Parameter source: Who told the items: rows in JSON say so. Default: the host.
     func list<Item: Encodable & Sendable>(
         _ items: [Item],
         columns: [TableColumn<Item>],
+        from source: AnswerSource = .host,
         id: (Item) -> String
     ) {
         switch format {
         case .text: table(items, columns: columns)
-        case .json: jsonLines(items)
+        case .json: jsonLines(items, from: source)
         case .quiet: context.stdout.write(items.map { TerminalText.line(id($0)) + "\n" }.joined())
         }
     }
@@ -63,48 +64,32 @@ struct Output: Sendable {
     }
 
     /// Writes JSON objects, each on a line of its own.
-    func jsonLines(_ items: [some Encodable]) {
-        // The time is the same in every row.
-        let origin = self.origin
+    func jsonLines(_ items: [some Encodable], from source: AnswerSource = .host) {
         // Making an encoder takes longer than what it does for a row.
         let encoder = CompanionJSON.encoder(sorted: true)
-        context.stdout.write(items.map { dataLine($0, as: origin, with: encoder) ?? "" }.joined())
+        context.stdout.write(
+            items.map { item in
+                (source == .host
+                    ? line(item, with: encoder) : line(SourcedRow(row: item, source: source), with: encoder))
+                    ?? ""
+            }
+            .joined()
+        )
     }
 
     /// Writes a JSON object on a line of its own.
-    func json(_ value: some Encodable) {
-        guard let line = dataLine(value, as: origin, with: CompanionJSON.encoder(sorted: true)) else { return }
-        context.stdout.write(line)
+    func json(_ value: some Encodable, from source: AnswerSource = .host) {
+        jsonLines([value], from: source)
     }
 
-    /// Marks rows whose data was stored on this machine, with the time of the data. Nil for data of the host.
-    private struct Origin {
-        var asOf: String?
-    }
-
-    private var origin: Origin? {
-        asOf.map { Origin(asOf: $0().map(CompanionTimestamp.string)) }
-    }
-
-    private func dataLine(_ value: some Encodable, as origin: Origin?, with encoder: JSONEncoder) -> String? {
-        guard let origin else { return line(value, with: encoder) }
-        return line(StoredRow(row: value, asOf: origin.asOf), with: encoder)
-    }
-
-    /// A row of data, and that it was stored on this machine.
-    private struct StoredRow<Row: Encodable>: Encodable {
+    /// A row of data, and who told it.
+    private struct SourcedRow<Row: Encodable>: Encodable {
         var row: Row
-        var asOf: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case source, asOf
-        }
+        var source: AnswerSource
 
         func encode(to encoder: any Encoder) throws {
             try row.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode("cache", forKey: .source)
-            try container.encodeIfPresent(asOf, forKey: .asOf)
+            try source.encode(to: encoder)
         }
     }
 
@@ -223,5 +208,19 @@ extension FileSink {
             AppError(.failed, "output.lost", "the output could not be written: \(reason)")
         )
         return status == .interrupted ? status : .failed
+    }
+}
+
+extension AnswerSource: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case source, asOf
+    }
+
+    /// Nothing for the host itself; else that it did not answer, and the time since when this is known.
+    package func encode(to encoder: any Encoder) throws {
+        guard case .history(let asOf) = self else { return }
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode("cache", forKey: .source)
+        try container.encodeIfPresent(asOf, forKey: .asOf)
     }
 }

@@ -139,7 +139,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 case .success(let answer):
                     output.warnOfUnreadable(answer.list, at: answer.place)
                     let rows = answer.list.approvals.map { ApprovalRow($0, at: answer.place) }
-                    found.answers.append(.init(host: host, value: rows))
+                    found.answers.append(Answer(host: host, value: rows))
                 // A host whose agent asks nothing over the network.
                 case .failure(let error) where error.kind == .versionMismatch: found.emptyCount += 1
                 case .failure(let error): found.failures.append((host, error))

@@ -52,48 +52,55 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.selector.withKnownSession(options.output, in: options.environment, known: known) {
-            session,
-            output in
-            let projects: [MergedProject]
-            if let project = project ?? namedProject {
-                projects = [try await session.project(project)]
-            } else {
-                projects = try await session.projects.mergedProjects()
-            }
-            let chats = try await session.chats(in: projects)
-            guard !chats.isEmpty else {
-                if session.stored != nil { throw StoredHost.Unknown() }
-                throw Self.nothing
-            }
-            let now = output.context.now()
-            var columns: [TableColumn<ChatRow>] = [
-                TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
-                TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 0) { $0.id.shortID },
-            ]
-            if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
-            let rows = chats.map(ChatRow.init)
-            columns += TableColumn.mode(rows) { $0.mode }
-            output.list(rows, columns: columns, id: \.id)
+        let output = options.output
+        let word = project ?? namedProject
+        let answer = try await host.selector.read(known.mode, in: options.environment) { session in
+            let (projects, chats) = try await Self.chats(in: word, session)
+            guard !chats.isEmpty else { throw Self.nothing }
+            return (projects: projects, chats: chats)
         }
+        let now = output.context.now()
+        var columns: [TableColumn<ChatRow>] = [
+            TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
+            TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
+            TableColumn("ID", rank: 0) { $0.id.shortID },
+        ]
+        if answer.value.projects.count > 1 {
+            columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName })
+        }
+        let rows = answer.value.chats.map(ChatRow.init)
+        columns += TableColumn.mode(rows) { $0.mode }
+        output.list(rows, columns: columns, from: answer.source, id: \.id)
+    }
+
+    /// The chats of one project, or of all of them.
+    ///
+    /// - Throws: `StoredHost.Unknown` if the history knows none.
+    private static func chats(
+        in word: String?,
+        _ session: HostSession
+    ) async throws -> (projects: [MergedProject], chats: [ChatInProject]) {
+        let projects: [MergedProject]
+        if let word {
+            projects = [try await session.project(word)]
+        } else {
+            projects = try await session.projects.mergedProjects()
+        }
+        let chats = try await session.chats(in: projects)
+        if chats.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
+        return (projects, chats)
     }
 
     private func listAll() async throws {
-        let output = options.output
-        let hosts = try host.selector.pairedHosts(with: .projects, for: "chats", in: options.environment)
+        let (output, environment) = (options.output, options.environment)
+        let hosts = try host.selector.pairedHosts(with: .projects, for: "chats", in: environment)
         let word = project ?? namedProject
-        let found = try await host.selector.askKnown(hosts, all: all, known: known, on: output) { session in
-            let projects: [MergedProject]
-            if let word {
-                projects = [try await session.project(word)]
-            } else {
-                projects = try await session.projects.mergedProjects()
+        let limit = all.limit ?? environment.hostLimit
+        let found = HostAnswers(
+            try await host.selector.read(hosts, known.mode, in: environment, limit: limit) {
+                try await Self.chats(in: word, $0).chats
             }
-            let chats = try await session.chats(in: projects)
-            if chats.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
-            return chats
-        }
+        )
         found.reportFailures(output)
         let rows = found.rows(ChatRow.init)
         guard !rows.isEmpty else {

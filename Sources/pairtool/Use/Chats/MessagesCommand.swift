@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Markdown
+import NIOConcurrencyHelpers
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,19 +45,32 @@ struct MessagesCommand: AsyncParsableCommand {
     func run() async throws {
         var output = options.output
         output.isPlain = rendering.plain
-        try await host.selector.withKnownSession(output, in: output.environment(), known: known) { session, output in
+        let hasBegun = NIOLockedValueBox(false)
+        _ = try await host.selector.read(
+            known.mode,
+            in: output.environment(),
+            hasBegun: { hasBegun.withLockedValue(\.self) }
+        ) { session in
             let chat = try await session.chat(chat).chat
+            let chats = try session.chats
             let count = try await Pager.with(output, isWanted: !pager.avoidsPager) { output, pager in
-                let writer = MessageWriter(output: output, mode: chat.mode)
-                writer.begin()
+                func begun() -> MessageWriter {
+                    hasBegun.withLockedValue { $0 = true }
+                    let writer = MessageWriter(output: output, mode: chat.mode, source: session.source)
+                    writer.begin()
+                    return writer
+                }
                 if !all {
-                    let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
+                    let messages = try await chats.lastMessages(chatID: chat.id, count: last ?? 20)
+                    let writer = begun()
                     messages.forEach(writer.write)
                     return messages.count
                 }
+                var writer: MessageWriter?
                 var count = 0
-                for try await message in try session.chats.messages(chatID: chat.id) {
-                    writer.write(message)
+                for try await message in chats.messages(chatID: chat.id) {
+                    writer = writer ?? begun()
+                    writer?.write(message)
                     count += 1
                     guard try await pager?.wantsMore() ?? true else { break }
                 }
@@ -76,6 +90,8 @@ struct MessageWriter {
     let output: Output
     /// Of the chat's agent now.
     var mode: AgentMode?
+    /// Who tells the messages. Default: the host.
+    var source = AnswerSource.host
 
     /// A message in JSON.
     private struct Row: Encodable {
@@ -106,7 +122,7 @@ struct MessageWriter {
     func write(_ message: CompanionMessage) {
         switch output.format {
         case .json:
-            output.json(Row(message, chatMode: mode))
+            output.json(Row(message, chatMode: mode), from: source)
         case .quiet:
             output.data(TerminalText.line(message.id))
         case .text:

@@ -29,35 +29,39 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
-        try await host.selector.withKnownSession(options.output, in: options.environment, known: known) {
-            session,
-            output in
+        let output = options.output
+        let answer = try await host.selector.read(known.mode, in: options.environment) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
             }
-            let now = output.context.now()
-            output.list(
-                projects.map(ProjectRow.init),
-                columns: [
-                    TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
-                    TableColumn("UPDATED", rank: 2) { TimeText.ago($0.lastUpdatedAt, now: now) },
-                    TableColumn("ID", rank: 0) { $0.id.shortID },
-                    TableColumn("PATH", shrinks: true) { $0.localPath },
-                ],
-                id: \.id
-            )
+            return projects
         }
+        let now = output.context.now()
+        output.list(
+            answer.value.map(ProjectRow.init),
+            columns: [
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.lastUpdatedAt, now: now) },
+                TableColumn("ID", rank: 0) { $0.id.shortID },
+                TableColumn("PATH", shrinks: true) { $0.localPath },
+            ],
+            from: answer.source,
+            id: \.id
+        )
     }
 
     private func listAll() async throws {
-        let output = options.output
-        let hosts = try host.selector.pairedHosts(with: .projects, for: "projects", in: options.environment)
-        let found = try await host.selector.askKnown(hosts, all: all, known: known, on: output) { session in
-            let projects = try await session.projects.mergedProjects()
-            if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
-            return projects
-        }
+        let (output, environment) = (options.output, options.environment)
+        let hosts = try host.selector.pairedHosts(with: .projects, for: "projects", in: environment)
+        let limit = all.limit ?? environment.hostLimit
+        let found = HostAnswers(
+            try await host.selector.read(hosts, known.mode, in: environment, limit: limit) { session in
+                let projects = try await session.projects.mergedProjects()
+                if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
+                return projects
+            }
+        )
         found.reportFailures(output)
         let rows = found.rows(ProjectRow.init)
         guard !rows.isEmpty else {

@@ -177,10 +177,9 @@ struct SendCommand: AsyncParsableCommand {
             }
         } catch {
             if kept == nil, !Task.isCancelled, isOutOfReach(error) {
-                let isKnown = try await host.withStored(output, in: environment, isAsked: true) { session, _ in
-                    _ = try await keep(session)
+                guard try await host.readHistory(in: environment, isAsked: true, { try await keep($0) }) != nil else {
+                    throw error
                 }
-                guard isKnown else { throw error }
             }
             if kept == nil, Task.isCancelled {
                 output.say("Stopped; nothing was sent, and the prompt does not wait.")

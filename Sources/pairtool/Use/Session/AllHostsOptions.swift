@@ -31,12 +31,10 @@ struct AllHostsOptions: ParsableArguments {
 struct HostRow<Row: Encodable & Sendable>: Encodable, Sendable {
     var row: Row
     var host: PairedHost
-    /// Whether the host itself did not answer: this is what was known of it.
-    var isStored = false
-    var asOf: Date?
+    var source = AnswerSource.host
 
     private enum CodingKeys: String, CodingKey {
-        case hostId, hostName, source, asOf
+        case hostId, hostName
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -44,8 +42,7 @@ struct HostRow<Row: Encodable & Sendable>: Encodable, Sendable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(host.id, forKey: .hostId)
         try container.encode(host.name, forKey: .hostName)
-        if isStored { try container.encode("cache", forKey: .source) }
-        try container.encodeIfPresent(asOf, forKey: .asOf)
+        try source.encode(to: encoder)
     }
 }
 
@@ -75,24 +72,30 @@ extension Output {
     }
 }
 
+extension Answer {
+    func row<Row: Encodable>(_ row: Row) -> HostRow<Row> {
+        HostRow(row: row, host: host, source: source)
+    }
+}
+
 /// The answers of the paired hosts to one request, and the errors of those that did not answer.
 struct HostAnswers<Value: Sendable>: Sendable {
-    struct Answer: Sendable {
-        var host: PairedHost
-        var value: Value
-        var isStored = false
-        var asOf: Date?
-
-        func row<Row: Encodable>(_ row: Row) -> HostRow<Row> {
-            HostRow(row: row, host: host, isStored: isStored, asOf: asOf)
-        }
-    }
-
     /// In the order of pairing.
-    var answers: [Answer] = []
+    var answers: [Answer<Value>] = []
     /// How many hosts have nothing of what was asked for.
     var emptyCount = 0
     var failures: [(host: PairedHost, error: AppError)] = []
+
+    /// - Parameter results: In the order of pairing.
+    init(_ results: [(host: PairedHost, result: Result<Answer<Value>, AppError>)] = []) {
+        for (host, result) in results {
+            switch result {
+            case .success(let answer): answers.append(answer)
+            case .failure(let error) where error.kind == .nothingFound: emptyCount += 1
+            case .failure(let error): failures.append((host, error))
+            }
+        }
+    }
 
     /// The rows of all items, the newest first.
     func rows<Item, Row: DatedRow>(_ row: (Item) -> Row) -> [HostRow<Row>] where Value == [Item] {

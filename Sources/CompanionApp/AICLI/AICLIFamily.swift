@@ -20,7 +20,7 @@ struct AICLIFamily: Family {
         asksSenderOnly: true,
         confirmsKey: true,
         reportsGeneration: true,
-        files: .aicli,
+        files: AICLIStore.files,
         outbox: { host, paths in AICLIStore(data: paths.data, hostID: host.id).outboxStore }
     )
 

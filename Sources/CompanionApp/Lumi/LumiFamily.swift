@@ -16,7 +16,7 @@ struct LumiFamily: Family {
         firstCommand: "pairtool lumi sync",
         codes: [.digits],
         speaksHTTP: false,
-        files: .lumi
+        files: LumiStore.files
     )
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {

@@ -6,7 +6,7 @@ package import Identity
 import LocalState
 package import PairingAgent
 
-/// What is known of a host, and from whom.
+/// An answer about a host, and its source.
 package struct Answer<Value: Sendable>: Sendable {
     package var host: PairedHost
     package var value: Value
@@ -19,7 +19,7 @@ package struct Answer<Value: Sendable>: Sendable {
     }
 }
 
-/// Who gave an answer about a host.
+/// The source of an answer about a host.
 package enum AnswerSource: Sendable, Hashable {
     /// The host itself.
     case host
@@ -29,7 +29,7 @@ package enum AnswerSource: Sendable, Hashable {
     case history(asOf: Date?)
 }
 
-/// Whom to ask about a host.
+/// The sources that may be asked about a host.
 package enum ReadMode: Sendable {
     /// The host and, if it cannot be reached, the history.
     case hostElseHistory
@@ -37,7 +37,7 @@ package enum ReadMode: Sendable {
 }
 
 extension HostSession {
-    /// Who answers in this session.
+    /// The source of the answers in this session.
     package var source: AnswerSource { stored.map { .history(asOf: $0.asOf) } ?? .host }
 }
 

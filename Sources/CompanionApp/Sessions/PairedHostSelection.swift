@@ -2,11 +2,6 @@ import CompanionWire
 package import Identity
 package import PairingAgent
 
-extension AppEnvironment {
-    /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.
-    package var hostVariable: String? { variables["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
-}
-
 /// Selects a paired host.
 package enum PairedHostSelection {
     /// - Parameter word: A name or id prefix; nil means the default host.

@@ -14,6 +14,19 @@ struct FinderPattern {
 }
 
 extension Level {
+    /// How wide a pattern is along a line through its centre.
+    func width(of pattern: FinderPattern, towards line: Place) -> Double? {
+        let direction = line / line.length
+        let (limit, isNegative) = (8 * pattern.module + 4, pattern.isNegative)
+        let ahead = outerEdge(from: pattern.centre, towards: direction, isNegative: isNegative, within: limit)
+        let behind = outerEdge(from: pattern.centre, towards: -direction, isNegative: isNegative, within: limit)
+        return switch (ahead, behind) {
+        case (let ahead?, let behind?): ahead + behind
+        case (let one?, nil), (nil, let one?): 2 * one
+        case (nil, nil): nil
+        }
+    }
+
     /// How far from `centre` the pattern's outer edge lies in a direction, in pixels; `nil` where what lies between
     /// does not look like half of a finder pattern: 1.5 modules of core, one of ring's ground, one of ring.
     func outerEdge(from centre: Place, towards direction: Place, isNegative: Bool, within limit: Double) -> Double? {

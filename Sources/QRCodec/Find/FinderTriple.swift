@@ -122,21 +122,6 @@ struct FinderTriple {
     }
 }
 
-extension Level {
-    /// How wide a pattern is along a line through its centre.
-    fileprivate func width(of pattern: FinderPattern, towards line: Place) -> Double? {
-        let direction = line / line.length
-        let (limit, isNegative) = (8 * pattern.module + 4, pattern.isNegative)
-        let ahead = outerEdge(from: pattern.centre, towards: direction, isNegative: isNegative, within: limit)
-        let behind = outerEdge(from: pattern.centre, towards: -direction, isNegative: isNegative, within: limit)
-        return switch (ahead, behind) {
-        case (let ahead?, let behind?): ahead + behind
-        case (let one?, nil), (nil, let one?): 2 * one
-        case (nil, nil): nil
-        }
-    }
-}
-
 /// Three finder patterns that look like those of one symbol, in pixels of the picture.
 package struct SymbolCandidate: Sendable, Hashable {
     /// The column half way between the outer two patterns: about the symbol's middle.

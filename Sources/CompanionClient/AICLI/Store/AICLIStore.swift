@@ -104,10 +104,10 @@ extension CompanionProject {
     }
 }
 
-extension FamilyFiles {
-    /// The files of ``AICLIStore``.
-    package static let aicli = FamilyFiles(directory: "aicli") { data, host in
-        AICLIStore(data: data, hostID: host).damagedFiles().map { Damage($0) }
+extension AICLIStore {
+    /// Its files, as `doctor` looks at them.
+    package static let files = FamilyFiles(directory: "aicli") { data, host in
+        AICLIStore(data: data, hostID: host).damagedFiles().map { FamilyFiles.Damage($0) }
     }
 }
 

@@ -97,11 +97,11 @@ extension LumiStore {
     }
 }
 
-extension FamilyFiles {
-    /// The files of ``LumiStore``. Those that were pulled can be pulled again.
-    package static let lumi = FamilyFiles(directory: "lumi") { data, host in
+extension LumiStore {
+    /// Its files, as `doctor` looks at them. Those that were pulled can be pulled again.
+    package static let files = FamilyFiles(directory: "lumi") { data, host in
         let store = LumiStore(directory: "\(data)/lumi/\(host)")
-        return store.damagedPulledFiles().map { Damage($0, canBePulledAgain: true) }
-            + store.damagedLocalFiles().map { Damage($0) }
+        return store.damagedPulledFiles().map { FamilyFiles.Damage($0, canBePulledAgain: true) }
+            + store.damagedLocalFiles().map { FamilyFiles.Damage($0) }
     }
 }

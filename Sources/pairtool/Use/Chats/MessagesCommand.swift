@@ -90,7 +90,7 @@ struct MessageWriter {
     let output: Output
     /// Of the chat's agent now.
     var mode: AgentMode?
-    /// Who tells the messages. Default: the host.
+    /// The source of the messages. Default: the host.
     var source = AnswerSource.host
 
     /// A message in JSON.

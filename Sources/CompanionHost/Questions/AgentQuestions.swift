@@ -230,8 +230,9 @@ package final class AgentQuestions: Sendable {
 
     /// Gives a stored answer to the agent, even if the device that answered is gone.
     func settle(_ decided: Approval) {
-        waiting.withLockedValue { $0[decided.id] }?.yield(decided)
+        // First: the agent may go on at once, and who follows the host hears of that after the answer.
         tell(decided)
+        waiting.withLockedValue { $0[decided.id] }?.yield(decided)
     }
 
     // MARK: Reading

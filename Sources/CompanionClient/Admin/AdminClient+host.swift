@@ -39,7 +39,7 @@ extension AdminClient: ChangeReporting {
     package func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse {
         var request = AdminRequest(.changes)
         (request.chat, request.stat, request.file) = (chatID, !wantsDifference, file)
-        guard let changes = try await send(request).changes else { throw Self.badAnswer }
+        guard let changes = try await send(request).changes else { throw AdminError.unreadable() }
         return changes
     }
 
@@ -63,7 +63,7 @@ extension AdminClient: ChangeReporting {
 /// The actions that are the owner's alone.
 extension AdminClient {
     package func status() async throws -> AdminStatus {
-        guard let status = try await send(AdminRequest(.status)).status else { throw Self.badAnswer }
+        guard let status = try await send(AdminRequest(.status)).status else { throw AdminError.unreadable() }
         return status
     }
 
@@ -71,7 +71,7 @@ extension AdminClient {
     ///
     /// - Returns: The host's state after that.
     package func unlockPairing() async throws -> AdminStatus {
-        guard let status = try await send(AdminRequest(.unlock)).status else { throw Self.badAnswer }
+        guard let status = try await send(AdminRequest(.unlock)).status else { throw AdminError.unreadable() }
         return status
     }
 
@@ -121,7 +121,7 @@ extension AdminClient {
     package func verifyAudit() async throws -> AuditVerdict {
         var request = AdminRequest(.audit)
         request.verify = true
-        guard let verdict = try await send(request).verdict else { throw Self.badAnswer }
+        guard let verdict = try await send(request).verdict else { throw AdminError.unreadable() }
         return verdict
     }
 
@@ -140,12 +140,12 @@ extension AdminClient {
         var request = AdminRequest(.pair)
         (request.ttlSeconds, request.permissions, request.lifetimeSeconds) = (Double(ttl), permissions, lifetime)
         let answer = try await send(request)
-        guard let challenge = answer.challenge else { throw Self.badAnswer }
+        guard let challenge = answer.challenge else { throw AdminError.unreadable() }
         return (challenge, answer.digitsLocked ?? false)
     }
 
     private static func one<Value>(_ values: [Value]?) throws -> Value {
-        guard let value = values?.first else { throw badAnswer }
+        guard let value = values?.first else { throw AdminError.unreadable() }
         return value
     }
 }

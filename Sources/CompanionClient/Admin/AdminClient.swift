@@ -8,11 +8,6 @@ package struct AdminClient: Sendable {
     /// Bytes that an answer may have.
     static let maximumAnswerSize = 16 << 20
 
-    static let badAnswer = AdminError(
-        .badAnswer,
-        "The host's answer cannot be read: is it of another version?"
-    )
-
     private let path: String
 
     /// - Parameter path: The path of the host's socket.
@@ -51,7 +46,7 @@ package struct AdminClient: Sendable {
                 throw AdminError(.badAnswer, "The host ended before it answered.")
             }
             guard let answer = try? CompanionJSON.decoder().decode(AdminResponse.self, from: Data(line)) else {
-                throw Self.badAnswer
+                throw AdminError.unreadable()
             }
             return answer
         }
@@ -72,5 +67,12 @@ package struct AdminClient: Sendable {
             throw AdminError(.badAnswer, "The host's answer is over \(maximumAnswerSize >> 20) MiB.")
         }
         return nil
+    }
+}
+
+extension AdminError {
+    /// The host answered something else than it was asked for.
+    static func unreadable(file: String = #fileID, line: Int = #line) -> AdminError {
+        AdminError(.badAnswer, "The host's answer cannot be read: is it of another version?", file: file, line: line)
     }
 }

@@ -130,7 +130,13 @@ struct HostRejectCommand: AsyncParsableCommand {
 extension Output {
     /// The requests of this user's host.
     fileprivate var ownApprovals: ApprovalView {
-        ApprovalView(output: self, approvals: owner, name: "your host", command: "pairtool host approvals")
+        ApprovalView(
+            output: self,
+            approvals: owner,
+            name: "your host",
+            command: "pairtool host approvals",
+            watchCommand: nil
+        )
     }
 }
 

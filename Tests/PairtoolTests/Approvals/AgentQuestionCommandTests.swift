@@ -308,6 +308,9 @@ import Testing
                         for key in ["id", "action", "kind", "status", "chatId", "turnId", "requestedAt", "expiresAt"] {
                             #expect(own.first?[key] == rows.last?[key] && own.first?[key] != nil, "\(key)")
                         }
+                        let shown = try await host.spawn(["host", "approvals", "show", id])
+                        let next = "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"
+                        #expect(shown.out.contains("Run it") && shown.err == next + "\n", "\(shown)")
                         let text = try await user.spawn(["approvals"])
                         #expect(text.out.contains("HOST") && text.out.contains("Shed"), "\(text)")
                         // Each by its id alone: who has it is found.

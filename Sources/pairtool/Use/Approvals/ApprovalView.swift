@@ -12,6 +12,8 @@ struct ApprovalView {
     let name: String
     /// The command for its requests.
     var command = "pairtool approvals"
+    /// The command that waits for requests, if there is one.
+    var watchCommand: String? = "pairtool approvals --watch"
 
     /// - Parameter all: Whether requests that wait no more are listed as well.
     func list(all: Bool) async throws {
@@ -22,7 +24,7 @@ struct ApprovalView {
                 .nothingFound,
                 "approvals.none",
                 all ? "\(name) has no requests" : "no request waits for a decision at \(name)",
-                next: "pairtool approvals --watch"
+                next: watchCommand
             )
         }
         output.list(list.approvals.map { ApprovalRow($0, at: approvals.place) }) { $0 }
@@ -36,6 +38,8 @@ struct ApprovalView {
         try await Pager.with(output, isWanted: !avoidsPager) { output, _ in
             output.result(row, id: row.id) { row.text(now: output.context.now(), command: command) }
         }
+        guard output.format == .text, approval.isPending, whole?.mayDecide ?? true else { return }
+        output.say("To answer: \(command) approve \(row.id.shortID), or reject \(row.id.shortID)")
     }
 
     /// Decides a request and reports the result.

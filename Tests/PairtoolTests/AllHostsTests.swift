@@ -140,7 +140,17 @@ import Testing
     func approvals() async throws {
         try await withPairedJarvis { jarvis, user in
             let before = try await column("hostName", user, ["approvals"])
-            #expect(await user.run("jarvis", "request", "restart", "--reason", "it hangs").status == 0)
+            jarvis.change { script in
+                script.approvals.append(
+                    FakeJarvisApproval(
+                        id: "00000000-0000-4000-8000-000000000001",
+                        action: "restart",
+                        reason: "it hangs",
+                        requestedBy: "gardener",
+                        requestedAt: "2026-11-21T09:40:00Z"
+                    )
+                )
+            }
             let actions = try await column("action", user, ["approvals"])
             #expect(actions.contains("restart"))
             let hosts = try await column("hostName", user, ["approvals"])

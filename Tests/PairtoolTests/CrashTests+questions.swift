@@ -42,7 +42,10 @@ extension CrashTests {
                 let listed = try await host.spawn(["host", "approvals", "list", "--all"])
                 #expect(listed.out.contains("Run it") && listed.out.contains("host restarted"), "\(listed)")
                 let none = try await host.spawn(["host", "approvals"])
-                #expect(none.status == 3 && !none.err.contains("--watch"), "the owner's list has no such option: \(none)")
+                #expect(
+                    none.status == 3 && !none.err.contains("--watch"),
+                    "the owner's list has no such option: \(none)"
+                )
                 let late = try await host.spawn(["host", "approvals", "approve", id, "--json"])
                 #expect(late.status == 1 && late.failed(with: "approval.decided"), "\(late)")
                 #expect(late.err.contains("The host was restarted: the agent that asked is gone"), "\(late)")

@@ -51,13 +51,6 @@ extension JarvisClient {
             return nil
         }
     }
-
-    /// Asks for an approval, as a program on the daemon's machine would.
-    ///
-    /// - Throws: ``CompanionClientError``.
-    package func request(_ request: JarvisApprovalRequest) async throws -> JarvisReceipt {
-        try await json(.POST, path: "/approval/request", body: request, as: JarvisReceipt.self)
-    }
 }
 
 extension ApprovalAnswer {

@@ -86,22 +86,7 @@ package struct JarvisHealth: Codable, Sendable, Hashable {
     package var isHealthy: Bool { status == "healthy" }
 }
 
-/// The body of `POST /approval/request`.
-package struct JarvisApprovalRequest: Codable, Sendable, Hashable {
-    package var action: String
-    package var reason: String
-    package var requestedBy: String
-    package var details: [String: String]?
-
-    package init(action: String, reason: String, requestedBy: String, details: [String: String]? = nil) {
-        self.action = action
-        self.reason = reason
-        self.requestedBy = requestedBy
-        self.details = details
-    }
-}
-
-/// The answer to a request or a decision.
+/// The answer to a decision.
 package struct JarvisReceipt: Codable, Sendable, Hashable {
     package var id: JarvisApprovalID
     package var status: JarvisApprovalStatus

@@ -52,15 +52,12 @@ import Testing
         }
     }
 
-    @Test("An approval is asked for, and where it stands is told; an unknown one is nil")
-    func request() async throws {
-        try await withJarvis { _, client in
-            let receipt = try await client.request(
-                JarvisApprovalRequest(action: "Test", reason: "To see", requestedBy: "desk", details: ["a": "b"])
-            )
-            #expect(receipt.status == .pending)
-            #expect(try await client.state(of: receipt.id)?.status == .pending)
-            #expect(try await client.pending().approvals.last?.details == ["a": "b"])
+    @Test("Where a request stands is told, with its details; an unknown one is nil")
+    func state() async throws {
+        try await withJarvis(.with { $0.approvals[0].details = ["a": "b"] }) { jarvis, client in
+            let first = try #require(jarvis.approvals.first.flatMap { JarvisApprovalID($0.id) })
+            #expect(try await client.state(of: first)?.status == .pending)
+            #expect(try await client.pending().approvals.contains { $0.details == ["a": "b"] })
             let unknown = try #require(JarvisApprovalID("00000000-0000-4000-8000-000000000000"))
             #expect(try await client.state(of: unknown) == nil)
             // The daemon compares letter by letter.

@@ -196,10 +196,9 @@ import Testing
 
     @Test("Nothing that a client does has the daemon execute a command")
     func noExecution() async throws {
-        try await withJarvis { jarvis, client in
+        try await withJarvis(.with { $0.approvals[0].action = "rm -rf /" }) { jarvis, client in
             _ = try await client.daemonHealth()
-            let receipt = try await client.request(.init(action: "rm -rf /", reason: "r", requestedBy: "x"))
-            _ = try await client.decide(receipt.id, with: .allow(always: false))
+            _ = try await client.decide(.deploy, with: .allow(always: false))
             #expect(jarvis.requests.allSatisfy { !$0.path.contains("execute") })
         }
     }

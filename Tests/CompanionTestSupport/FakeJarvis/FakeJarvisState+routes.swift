@@ -1,13 +1,6 @@
 import FoundationEssentials
 
 extension FakeJarvisState.Contents {
-    private struct NewRequest: Decodable {
-        var action: String
-        var reason: String
-        var requestedBy: String
-        var details: [String: String]?
-    }
-
     private struct Reason: Decodable {
         var reason: String
     }
@@ -26,8 +19,6 @@ extension FakeJarvisState.Contents {
             )
         case ("GET", ["approval", "pending"]):
             return json(pending)
-        case ("POST", ["approval", "request"]):
-            return add(request)
         case ("GET", let path) where path.count == 3 && path.starts(with: ["approval", "status"]):
             guard let approval = script.approvals.first(where: { $0.id == path[2] }) else {
                 return refuse(404, "Not Found")
@@ -70,22 +61,6 @@ extension FakeJarvisState.Contents {
 
     private func object(_ members: [(String, String)]) -> String {
         "{" + members.map { "\(JSONText.quoted($0)):\(JSONText.quoted($1))" }.joined(separator: ",") + "}"
-    }
-
-    private mutating func add(_ request: FakeMac.Request) -> [FakeMacAction] {
-        guard let new = decoded(request, as: NewRequest.self) else { return refusal(of: request) }
-        let id = UUID().uuidString
-        script.approvals.append(
-            FakeJarvisApproval(
-                id: id,
-                action: new.action,
-                reason: new.reason,
-                requestedBy: new.requestedBy,
-                requestedAt: FakeJarvis.time(Date()),
-                details: new.details ?? [:]
-            )
-        )
-        return json(object([("id", id), ("status", "pending"), ("message", "Approval request created")]))
     }
 
     /// A decided request is decided again without a word; an unknown one is a fault of the daemon's.

@@ -309,7 +309,8 @@ import Testing
                             #expect(own.first?[key] == rows.last?[key] && own.first?[key] != nil, "\(key)")
                         }
                         let shown = try await host.spawn(["host", "approvals", "show", id])
-                        let next = "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"
+                        let next =
+                            "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"
                         #expect(shown.out.contains("Run it") && shown.err == next + "\n", "\(shown)")
                         let text = try await user.spawn(["approvals"])
                         #expect(text.out.contains("HOST") && text.out.contains("Shed"), "\(text)")

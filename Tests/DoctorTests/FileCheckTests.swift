@@ -35,7 +35,7 @@ import Testing
     }
 
     private func findings(_ data: String) async throws -> [Finding] {
-        try await FileCheck(directory: data, families: [.aicli, .lumi]).findings()
+        try await FileCheck(directory: data, families: [AICLIStore.files, LumiStore.files]).findings()
     }
 
     @Test("A record that is damaged is a problem, whichever it is", arguments: records)

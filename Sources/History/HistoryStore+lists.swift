@@ -24,10 +24,7 @@ extension HistoryStore {
                 at: now,
                 in: database
             )
-            try database.execute(
-                sql: "UPDATE host SET listedAt = ? WHERE key = ?",
-                arguments: [now.milliseconds, key]
-            )
+            try HistoryRows.host(host.id).updateAll(database, Column("listedAt").set(to: now.milliseconds))
         }
     }
 
@@ -60,10 +57,8 @@ extension HistoryStore {
                 at: now,
                 in: database
             )
-            try database.execute(
-                sql: "UPDATE project SET listedAt = ? WHERE host = ? AND id = ?",
-                arguments: [now.milliseconds, key, projectID]
-            )
+            try Table("project").filter(Column("host") == key && Column("id") == projectID)
+                .updateAll(database, Column("listedAt").set(to: now.milliseconds))
         }
     }
 
@@ -114,12 +109,11 @@ extension HistoryStore {
     /// - Throws: ``HistoryError/Code/forgotten`` if the host of this pairing was forgotten: another process may still
     ///   be connected to it.
     static func key(of host: HistoryHost, in database: Database) throws -> Int64 {
-        let row = try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT key, name, family FROM host WHERE id = ?"),
-            arguments: [host.id]
-        )
+        let row = try HistoryRows.host(host.id).fetchOne(database)
         let name = host.name.storable
-        if let row, (row[1] as String).isSame(as: name), row[2] as String == host.family.rawValue { return row[0] }
+        if let row, (row["name"] as String).isSame(as: name), row["family"] as String == host.family.rawValue {
+            return row["key"]
+        }
         if row == nil, let pairedAt = host.pairedAt?.milliseconds,
             let forgotten = try note("forgotten " + host.id, in: database),
             // A time that was read from a file may be rounded otherwise.
@@ -137,7 +131,7 @@ extension HistoryStore {
                 """,
             arguments: [host.id, name, host.family.rawValue]
         )
-        return row?[0] ?? database.lastInsertedRowID
+        return row?["key"] ?? database.lastInsertedRowID
     }
 
     /// Brings the rows of a table in step with a list, and writes only what differs.
@@ -168,13 +162,14 @@ extension HistoryStore {
             let ids = String(decoding: try JSONEncoder().encode(items.map(\.id)), as: UTF8.self)
             arguments = ["1": host, "2": restricted, "3": ids]
         }
-        let known = try Row.fetchAll(
+        let known = try Row.fetchCursor(
             database,
             sql: "SELECT id, key, position, updatedAt, goneAt, \(columns.joined(separator: ", ")) FROM \(table)"
                 + " WHERE \(condition)",
             arguments: arguments
         )
-        var rows = Dictionary(known.map { (ByteText($0[0] as String), $0) }) { first, _ in first }
+        var rows: [ByteText: ListedRow] = [:]
+        while let row = try known.next() { rows[ByteText(row["id"] as String)] = ListedRow(row, texts: columns) }
         let insert = try database.cachedStatement(
             sql: "INSERT INTO \(table) (host, id, position, updatedAt, \(columns.joined(separator: ", ")))"
                 + " VALUES (?, ?, ?, ?\(String(repeating: ", ?", count: columns.count)))"
@@ -195,20 +190,38 @@ extension HistoryStore {
                 )
                 continue
             }
-            let isSame = texts.indices.allSatisfy { (row[5 + $0] as String).isSame(as: texts[$0]) }
+            let isSame = texts.indices.allSatisfy { row.texts[$0].isSame(as: texts[$0]) }
             if !isSame {
                 try update.execute(
-                    arguments: [position, updated] + StatementArguments(texts) + [row[1] as Int64]
+                    arguments: [position, updated] + StatementArguments(texts) + [row.key]
                 )
-            } else if row[2] != position || row[3] as Int64? != updated || row[4] as Int64? != nil {
-                try place.execute(arguments: [position, updated, row[1] as Int64])
+            } else if row.position != position || row.updatedAt != updated || row.isGone {
+                try place.execute(arguments: [position, updated, row.key])
             }
         }
         guard isWhole else { return }
         let hide = try database.cachedStatement(sql: "UPDATE \(table) SET goneAt = ? WHERE key = ?")
-        for row in rows.values where row[4] as Int64? == nil {
-            if let restricted, !(row["project"] as String).isSame(as: restricted) { continue }
-            try hide.execute(arguments: [now.milliseconds, row[1] as Int64])
+        let project = columns.firstIndex { $0.isSame(as: "project") }
+        for row in rows.values where !row.isGone {
+            if let restricted, let project, !row.texts[project].isSame(as: restricted) { continue }
+            try hide.execute(arguments: [now.milliseconds, row.key])
+        }
+    }
+
+    /// A stored project or chat.
+    private struct ListedRow {
+        var key: Int64
+        var position: Int
+        var updatedAt: Int64?
+        var isGone: Bool
+        /// The columns that belong to the table alone.
+        var texts: [String]
+
+        init(_ row: Row, texts columns: [String]) {
+            (key, position) = (row["key"], row["position"])
+            updatedAt = row["updatedAt"]
+            isGone = row["goneAt"] as Int64? != nil
+            texts = columns.map { row[$0] }
         }
     }
 }
@@ -219,7 +232,7 @@ extension HistoryStore {
     /// The hosts of which something is stored.
     package func hosts() async throws(HistoryError) -> [HistoryHost] {
         try await read { database in
-            try Row.fetchAll(database, sql: "SELECT id, name, family FROM host ORDER BY name, id").map(Self.host)
+            try Table("host").order(Column("name"), Column("id")).fetchAll(database).map(Self.host)
         }
     }
 
@@ -230,14 +243,9 @@ extension HistoryStore {
     /// A host's projects as they were listed last; nil if they never were.
     package func projects(hostID: String) async throws(HistoryError) -> Known<[CompanionProject]>? {
         try await read { database in
-            guard let host = try Row.fetchOne(database, sql: "SELECT * FROM host WHERE id = ?", arguments: [hostID]),
-                let listed = host.date("listedAt")
-            else { return nil }
-            let rows = try Row.fetchAll(
-                database,
-                sql: "SELECT * FROM project WHERE host = ? AND goneAt IS NULL ORDER BY position, key",
-                arguments: [host["key"] as Int64]
-            )
+            guard let listed = try HistoryRows.host(hostID).fetchOne(database)?.date("listedAt") else { return nil }
+            let rows = try HistoryRows.projects(ofHost: hostID).filter(Column("goneAt") == nil)
+                .order(Column("position"), Column("key")).fetchAll(database)
             return Known(value: rows.map(Self.project), asOf: listed)
         }
     }
@@ -245,30 +253,28 @@ extension HistoryStore {
     /// A project's chats as they were listed last, with those that were begun or read since; nil if none are known.
     package func chats(hostID: String, projectID: String) async throws(HistoryError) -> Known<[CompanionChat]>? {
         try await read { database in
-            let project = try Row.fetchOne(
-                database.cachedStatement(
-                    sql: """
-                        SELECT host.key, project.listedAt FROM host JOIN project ON project.host = host.key
-                        WHERE host.id = ? AND project.id = ?
-                        """
-                ),
-                arguments: [hostID, projectID]
-            )
+            let project = try HistoryRows.projects(ofHost: hostID).filter(Column("id") == projectID).fetchOne(database)
             guard let project else { return nil }
-            // Columns by their places, and no copies of rows: there may be thousands.
+            // No copies of rows, and names in lower case, which GRDB finds fastest: there may be thousands.
             let rows = try Row.fetchCursor(
                 database.cachedStatement(
                     sql: """
-                        SELECT id, title, updatedAt
+                        SELECT id, title, updatedAt AS time
                         FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
                         """
                 ),
-                arguments: [project[0] as Int64, projectID]
+                arguments: [project["host"] as Int64, projectID]
             )
             var chats: [CompanionChat] = []
             while let row = try rows.next() {
-                let updated = (row[2] as Int64?).map(Date.init(milliseconds:))
-                chats.append(CompanionChat(id: row[0], projectId: projectID, title: row[1], lastUpdatedAt: updated))
+                chats.append(
+                    CompanionChat(
+                        id: row["id"],
+                        projectId: projectID,
+                        title: row["title"],
+                        lastUpdatedAt: row.date("time")
+                    )
+                )
             }
             if let listed = project.date("listedAt") { return Known(value: chats, asOf: listed) }
             // Chats that were never listed are known since they were begun or read.
@@ -278,7 +284,7 @@ extension HistoryStore {
                     SELECT max(max(coalesce(readAt, 0), coalesce(updatedAt, 0)))
                     FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL
                     """,
-                arguments: [project[0] as Int64, projectID]
+                arguments: [project["host"] as Int64, projectID]
             )
             return seen.map { Known(value: chats, asOf: Date(milliseconds: $0)) }
         }
@@ -319,11 +325,11 @@ extension HistoryStore {
     package func knownChats() async throws(HistoryError) -> [KnownChat] {
         try await read { database in
             let sql = """
-                SELECT host.id, chat.id, chat.title FROM chat JOIN host ON host.key = chat.host
+                SELECT host.id AS host, chat.id, chat.title FROM chat JOIN host ON host.key = chat.host
                 WHERE \(Self.isListed)
                 """
             return try Row.fetchAll(database, sql: sql).map { row in
-                KnownChat(hostID: row[0], id: row[1], title: row[2])
+                KnownChat(hostID: row["host"], id: row["id"], title: row["title"])
             }
         }
     }

@@ -34,9 +34,11 @@ extension HistoryStore {
                 isEnd: isEnd
             )
             if isEnd { try page.replaceOwn() }
-            try database.execute(
-                sql: "UPDATE chat SET readAt = ?, goneAt = NULL, readTo = iif(?, updatedAt, readTo) WHERE key = ?",
-                arguments: [now.milliseconds, isEnd, chat]
+            try Table("chat").filter(Column("key") == chat).updateAll(
+                database,
+                Column("readAt").set(to: now.milliseconds),
+                Column("goneAt").set(to: nil),
+                Column("readTo").set(to: Column(isEnd ? "updatedAt" : "readTo"))
             )
         }
     }
@@ -48,11 +50,7 @@ extension HistoryStore {
     static func chatKey(_ id: String, of host: HistoryHost, in database: Database) throws -> Int64? {
         guard id.isStorable else { return nil }
         let host = try key(of: host, in: database)
-        let known = try Int64.fetchOne(
-            database.cachedStatement(sql: "SELECT key FROM chat WHERE host = ? AND id = ?"),
-            arguments: [host, id]
-        )
-        if let known { return known }
+        if let known = try HistoryRows.chat(id, of: host).keys(database).first { return known }
         try database.execute(
             sql: "INSERT INTO chat (host, id, project, title, position) VALUES (?, ?, '', '', -1)",
             arguments: [host, id]
@@ -72,14 +70,7 @@ extension HistoryStore {
         limit: Int
     ) async throws(HistoryError) -> Known<CompanionMessagesPageResponse>? {
         try await read { database in
-            let chat = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT chat.key, chat.readAt FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ?
-                    """,
-                arguments: [hostID, chatID]
-            )
+            let chat = try HistoryRows.chat(chatID, ofHost: hostID).fetchOne(database)
             guard let chat, let read = chat.date("readAt") else { return nil }
             let rows = try Row.fetchAll(
                 database,
@@ -101,30 +92,15 @@ extension HistoryStore {
     /// How many messages of a chat are stored.
     package func messageCount(hostID: String, chatID: String) async throws(HistoryError) -> Int {
         try await read { database in
-            try Int.fetchOne(
-                database,
-                sql: """
-                    SELECT count(*) FROM message
-                    JOIN chat ON chat.key = message.chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ?
-                    """,
-                arguments: [hostID, chatID]
-            ) ?? 0
+            try HistoryRows.messages(ofChat: chatID, ofHost: hostID).fetchCount(database)
         }
     }
 
     /// How many messages of a chat, as far as is known, were never read.
     package func unreadCount(hostID: String, chatID: String) async throws(HistoryError) -> Int {
         try await read { database in
-            try Int.fetchOne(
-                database,
-                sql: """
-                    SELECT ifnull(max(number) + 1 - count(*), 0) FROM message
-                    JOIN chat ON chat.key = message.chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ?
-                    """,
-                arguments: [hostID, chatID]
-            ) ?? 0
+            let messages = HistoryRows.messages(ofChat: chatID, ofHost: hostID)
+            return try messages.lastNumber(database).map { try $0 + 1 - messages.fetchCount(database) } ?? 0
         }
     }
 
@@ -146,15 +122,10 @@ extension HistoryStore {
     /// changed last first, up to a number.
     package func changedChats(hostID: String, limit: Int) async throws(HistoryError) -> [String] {
         try await read { database in
-            try String.fetchAll(
-                database,
-                sql: """
-                    SELECT chat.id FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND readTo IS NOT NULL AND goneAt IS NULL AND updatedAt IS NOT readTo
-                    ORDER BY updatedAt DESC LIMIT ?
-                    """,
-                arguments: [hostID, limit]
-            )
+            try HistoryRows.chats(ofHost: hostID)
+                .filter(Column("readTo") != nil && Column("goneAt") == nil && Column("updatedAt") !== Column("readTo"))
+                .order(Column("updatedAt").desc).limit(limit)
+                .select(Column("id"), as: String.self).fetchAll(database)
         }
     }
 
@@ -168,18 +139,11 @@ extension HistoryStore {
         count: Int = 50
     ) async throws(HistoryError) -> (cursor: String, identifiers: [String])? {
         try await read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT message.number, message.id FROM message
-                    JOIN chat ON chat.key = message.chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ? AND isOwn = 0 ORDER BY number DESC LIMIT ?
-                    """,
-                arguments: [hostID, chatID, count]
-            )
+            let rows = try HistoryRows.messages(ofChat: chatID, ofHost: hostID).filter(Column("isOwn") == 0)
+                .select(Column("number"), Column("id")).order(Column("number").desc).limit(count).fetchAll(database)
             guard let oldest = rows.last else { return nil }
             // Messages that the host has removed move those after them, perhaps further than to the beginning.
-            return ("\(max(0, oldest[0] as Int))", rows.reversed().map { $0[1] })
+            return ("\(max(0, oldest["number"] as Int))", rows.reversed().map { $0["id"] })
         }
     }
 

@@ -77,7 +77,7 @@ extension HistoryStore {
         )
         var best: [Found] = []
         while let row = try rows.next() {
-            let next = Found(kind: kind, key: row[0], score: row[1], time: row[2] ?? 0)
+            let next = Found(kind: kind, key: row["key"], score: row["score"], time: row["time"] ?? 0)
             if best.count >= scope.limit, next.score > best[scope.limit - 1].score { break }
             best.append(next)
         }
@@ -114,7 +114,7 @@ extension HistoryStore {
             arguments: ["%\(pattern)%"] + values + [scope.limit]
         )
         return try rows.compactMap { row in
-            try hit(.message, key: row[0], excerpt: excerpt(of: row[1], around: String(wanted)), in: database)
+            try hit(.message, key: row["key"], excerpt: excerpt(of: row["text"], around: String(wanted)), in: database)
         }
     }
 
@@ -168,7 +168,7 @@ extension HistoryStore {
     private static func restriction(
         _ scope: SearchScope,
         of kind: SearchHit.Kind
-    ) -> (sql: String, values: StatementArguments) {
+    ) -> (condition: String, values: StatementArguments) {
         var sql = "AND \(isListed)"
         var values: StatementArguments = []
         if let hosts = scope.hosts {

@@ -188,7 +188,7 @@ extension HistoryStore {
 extension HistoryStore {
     /// A number that is stored under a name.
     static func note(_ name: String, in database: Database) throws -> Int64? {
-        try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: [name])
+        try HistoryRows.notes(name).select(Column("value"), as: Int64.self).fetchOne(database)
     }
 
     static func setNote(_ name: String, to value: Int64, in database: Database) throws {

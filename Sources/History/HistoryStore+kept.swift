@@ -6,34 +6,22 @@ import GRDB
 extension HistoryStore {
     /// A condition: whether the host has a chat, or something in it is kept here alone. One that was only listed, as it
     /// could not be read, is not there.
-    private static let isThere = "chat.goneAt IS NULL AND (chat.readAt IS NOT NULL OR chat.participants IS NOT NULL)"
+    private static let isThere =
+        Column("goneAt") == nil && (Column("readAt") != nil || Column("participants") != nil)
 
     /// A host's chats without their messages, those that were changed last first. What the host no longer has is left
     /// out.
     package func keptChats(hostID: String) async throws(HistoryError) -> [KeptChat] {
         try await read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT chat.* FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND \(Self.isThere) ORDER BY updatedAt DESC, chat.id DESC
-                    """,
-                arguments: [hostID]
-            ).map(Self.keptChat)
+            try HistoryRows.chats(ofHost: hostID).filter(Self.isThere)
+                .order(Column("updatedAt").desc, Column("id").desc).fetchAll(database).map(Self.keptChat)
         }
     }
 
     /// A chat with its messages; nil if there is none, or if the host no longer has it.
     package func keptChat(id: String, hostID: String) async throws(HistoryError) -> KeptChat? {
         try await read { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT chat.* FROM chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ? AND \(Self.isThere)
-                    """,
-                arguments: [hostID, id]
-            )
+            let row = try HistoryRows.chat(id, ofHost: hostID).filter(Self.isThere).fetchOne(database)
             guard let row else { return nil }
             var chat = Self.keptChat(row)
             chat.messages = try Row.fetchAll(
@@ -94,31 +82,18 @@ extension HistoryStore {
                 try writer.write(isPulled: true)
                 pulled.insert(writer.key)
             }
-            let all = try Row.fetchAll(
-                database,
-                sql: "SELECT key, isKept FROM chat WHERE host = ? AND goneAt IS NULL",
-                arguments: [key]
-            )
-            for row in all where !pulled.contains(row[0]) {
-                if row[1] {
-                    try database.execute(
-                        sql: "DELETE FROM message WHERE chat = ? AND isKept = 0",
-                        arguments: [row[0] as Int64]
-                    )
-                    // A gap would count as messages that were never read.
-                    let rest = try Int64.fetchAll(
-                        database,
-                        sql: "SELECT key FROM message WHERE chat = ? ORDER BY number, key",
-                        arguments: [row[0] as Int64]
-                    )
-                    for (number, key) in rest.enumerated() {
-                        try database.cachedStatement(sql: KeptChatWriter.setNumber).execute(arguments: [number, key])
-                    }
-                } else {
-                    try database.execute(
-                        sql: "UPDATE chat SET goneAt = ? WHERE key = ?",
-                        arguments: [now.milliseconds, row[0] as Int64]
-                    )
+            let listed = Table("chat").filter(Column("host") == key && Column("goneAt") == nil)
+            let gone = try listed.filter(Column("isKept") == 0).keys(database).filter { !pulled.contains($0) }
+            for chat in gone {
+                try Table("chat").filter(Column("key") == chat)
+                    .updateAll(database, Column("goneAt").set(to: now.milliseconds))
+            }
+            for chat in try listed.filter(Column("isKept") == 1).keys(database) where !pulled.contains(chat) {
+                let messages = HistoryRows.messages(of: chat)
+                try messages.filter(Column("isKept") == 0).deleteAll(database)
+                // A gap would count as messages that were never read.
+                for (number, key) in try messages.order(Column("number"), Column("key")).keys(database).enumerated() {
+                    try KeptChatWriter.set(number: number, of: key, in: database)
                 }
             }
             try Self.setNote("pulled " + host.id, to: mark, in: database)
@@ -175,7 +150,10 @@ private struct KeptChatWriter {
     /// Of the chat.
     let key: Int64
 
-    static let setNumber = "UPDATE message SET number = ?1 WHERE key = ?2 AND number <> ?1"
+    static func set(number: Int, of message: Int64?, in database: Database) throws {
+        try database.cachedStatement(sql: "UPDATE message SET number = ?1 WHERE key = ?2 AND number <> ?1")
+            .execute(arguments: [number, message])
+    }
 
     /// A message at its place.
     private struct Entry {
@@ -187,17 +165,29 @@ private struct KeptChatWriter {
         var message: KeptMessage?
     }
 
+    /// A message that is stored.
+    private struct Stored: FetchableRecord {
+        var key: Int64
+        var id: String
+        var createdAt: Int64?
+        var isKept: Bool
+
+        init(row: Row) {
+            (key, id, isKept) = (row["key"], row["id"], row["isKept"])
+            createdAt = row["createdAt"]
+        }
+
+        var entry: Entry { Entry(id: id, time: createdAt, key: key) }
+    }
+
     /// Makes sure of the chat.
     init(_ chat: KeptChat, host: Int64, now: Int64, in database: Database) throws {
         (self.database, self.chat, self.now) = (database, chat, now)
         // What the host no longer has does not come back with the chat.
-        try database.execute(
-            sql: """
-                DELETE FROM message WHERE isKept = 0
-                AND chat = (SELECT key FROM chat WHERE host = ? AND id = ? AND goneAt IS NOT NULL)
-                """,
-            arguments: [host, chat.id]
-        )
+        let stored = HistoryRows.chat(chat.id, of: host)
+        if let gone = try stored.filter(Column("goneAt") != nil).keys(database).first {
+            try HistoryRows.messages(of: gone).filter(Column("isKept") == 0).deleteAll(database)
+        }
         try database.execute(
             sql: """
                 INSERT INTO chat (host, id, project, title, updatedAt, position, createdAt, participants)
@@ -213,32 +203,29 @@ private struct KeptChatWriter {
                 chat.createdAt?.milliseconds, KeptChat.stored(chat.participants),
             ]
         )
-        let found = try Int64.fetchOne(
-            database,
-            sql: "SELECT key FROM chat WHERE host = ? AND id = ?",
-            arguments: [host, chat.id]
-        )
-        guard let found else { throw HistoryError(.unavailable, "the history cannot be written") }
+        guard let found = try stored.keys(database).first else {
+            throw HistoryError(.unavailable, "the history cannot be written")
+        }
         key = found
     }
 
     /// - Parameter isPulled: Whether the messages are all that the host has; else they are kept here alone.
     func write(isPulled: Bool) throws {
         if isPulled {
-            try database.execute(
-                sql: "UPDATE chat SET title = ?, project = ?, participants = ? WHERE key = ?",
-                arguments: [chat.title.storable, chat.projectID, KeptChat.stored(chat.participants), key]
+            try Table("chat").filter(Column("key") == key).updateAll(
+                database,
+                Column("title").set(to: chat.title.storable),
+                Column("project").set(to: chat.projectID),
+                Column("participants").set(to: KeptChat.stored(chat.participants))
             )
         }
-        let stored = try Row.fetchAll(
-            database,
-            sql: "SELECT key, id, createdAt, isKept FROM message WHERE chat = ? ORDER BY number, key",
-            arguments: [key]
-        )
+        let stored = try HistoryRows.messages(of: key)
+            .select(Column("key"), Column("id"), Column("createdAt"), Column("isKept"))
+            .order(Column("number"), Column("key")).asRequest(of: Stored.self).fetchAll(database)
         let new = chat.messages.unique(by: \.id).map { message in
             Entry(id: message.id, time: message.createdAt?.milliseconds, message: message)
         }
-        let known = Dictionary(stored.map { (ByteText($0[1] as String), $0[0] as Int64) }) { first, _ in first }
+        let known = Dictionary(stored.map { (ByteText($0.id), $0.key) }) { first, _ in first }
         let wanted = Dictionary(new.map { (ByteText($0.id), $0) }) { first, _ in first }
         var entries: [Entry]
         let added: [Entry]
@@ -248,13 +235,13 @@ private struct KeptChatWriter {
                 entry.key = known[ByteText(entry.id)]
                 return entry
             }
-            let rest = stored.filter { wanted[ByteText($0[1] as String)] == nil }
-            added = rest.filter { $0[3] as Bool }.map(Self.entry)
-            let lost = rest.filter { !($0[3] as Bool) }.map { "\($0[0] as Int64)" }
+            let rest = stored.filter { wanted[ByteText($0.id)] == nil }
+            added = rest.filter(\.isKept).map(\.entry)
+            let lost = rest.filter { !$0.isKept }.map { "\($0.key)" }
             try database.execute(sql: "DELETE FROM message WHERE key IN (\(lost.joined(separator: ",")))")
         } else {
-            entries = stored.map { row in
-                var entry = Self.entry(row)
+            entries = stored.map { message in
+                var entry = message.entry
                 entry.message = wanted[ByteText(entry.id)]?.message
                 return entry
             }
@@ -276,14 +263,9 @@ private struct KeptChatWriter {
         )
     }
 
-    private static func entry(_ row: Row) -> Entry {
-        Entry(id: row[1], time: row[2], key: row[0])
-    }
-
     private func write(_ entry: Entry, at number: Int, isKept: Bool) throws {
         guard let message = entry.message else {
-            try database.cachedStatement(sql: Self.setNumber).execute(arguments: [number, entry.key])
-            return
+            return try Self.set(number: number, of: entry.key, in: database)
         }
         let values: StatementArguments = [
             number, message.role.storable, message.createdAt?.milliseconds, message.interrupted,

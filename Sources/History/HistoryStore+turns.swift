@@ -55,11 +55,8 @@ extension HistoryStore {
     ) async throws(HistoryError) {
         try await write { database in
             // The prompt is gone if the host's own messages were read meanwhile: they have the answer, or will have it.
-            let chat = try Int64.fetchOne(
-                database,
-                sql: "SELECT chat FROM message WHERE key = ? AND id = ? AND isOwn = 1",
-                arguments: [prompt.key, prompt.id]
-            )
+            let chat = try prompt.rows.filter(Column("isOwn") == 1).select(Column("chat"), as: Int64.self)
+                .fetchOne(database)
             guard let chat else { return }
             _ = try Self.append("assistant", text: text, chat: chat, at: now, interrupted: interrupted, in: database)
         }
@@ -75,11 +72,7 @@ extension HistoryStore {
         in database: Database
     ) throws -> MessageKey {
         let id = "own-" + UUID().uuidString.lowercased()
-        let last = try Int.fetchOne(
-            database,
-            sql: "SELECT max(number) FROM message WHERE chat = ?",
-            arguments: [chat]
-        )
+        let last = try HistoryRows.messages(of: chat).lastNumber(database)
         let time = now.milliseconds
         try database.execute(
             sql: """
@@ -91,42 +84,44 @@ extension HistoryStore {
             ]
         )
         let key = database.lastInsertedRowID
-        try database.execute(sql: "UPDATE chat SET readAt = ? WHERE key = ?", arguments: [time, chat])
+        try Table("chat").filter(Column("key") == chat).updateAll(database, Column("readAt").set(to: time))
         return MessageKey(key: key, id: id)
     }
 
     /// Writes down that a tool began or ended while a prompt was answered.
     package func keepTool(_ tool: HistoryTool, of prompt: MessageKey) async throws(HistoryError) {
         try await write { database in
-            let isThere = try Bool.fetchOne(
-                database,
-                sql: "SELECT EXISTS (SELECT 1 FROM message WHERE key = ? AND id = ?)",
-                arguments: [prompt.key, prompt.id]
+            guard try !prompt.rows.isEmpty(database) else { return }
+            let record = ToolRecord(
+                message: prompt.key,
+                id: tool.id.storable,
+                name: tool.name.storable,
+                detail: tool.detail.storable,
+                success: tool.success,
+                at: tool.at.milliseconds
             )
-            guard isThere == true else { return }
-            let earlier = try Int64.fetchOne(
+            let running = Table("tool").filter(Column("message") == record.message && Column("id") == record.id)
+                .filter(Column("success") == nil).order(Column("key").desc)
+            guard let earlier = try running.keys(database).first else { return try record.insert(database) }
+            try Table("tool").filter(Column("key") == earlier).updateAll(
                 database,
-                sql: "SELECT key FROM tool WHERE message = ? AND id = ? AND success IS NULL ORDER BY key DESC",
-                arguments: [prompt.key, tool.id.storable]
-            )
-            if let earlier {
-                try database.execute(
-                    sql: "UPDATE tool SET success = ?, detail = ? WHERE key = ?",
-                    arguments: [tool.success, tool.detail.storable, earlier]
-                )
-                return
-            }
-            try database.execute(
-                sql: """
-                    INSERT INTO tool (message, id, name, detail, success, at) VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    prompt.key, tool.id.storable, tool.name.storable, tool.detail.storable, tool.success,
-                    tool.at.milliseconds,
-                ]
+                Column("success").set(to: record.success),
+                Column("detail").set(to: record.detail)
             )
         }
     }
+}
+
+/// A tool as it is stored.
+private struct ToolRecord: Encodable, PersistableRecord {
+    static let databaseTableName = "tool"
+
+    var message: Int64
+    var id: String
+    var name: String
+    var detail: String
+    var success: Bool?
+    var at: Int64
 }
 
 /// A message that was written down, for what belongs to it.
@@ -134,6 +129,11 @@ package struct MessageKey: Sendable {
     let key: Int64
     /// The database gives the key of a removed message to a later one, perhaps of another host; this id it has alone.
     let id: String
+
+    /// The message, unless it was removed.
+    fileprivate var rows: QueryInterfaceRequest<Row> {
+        Table("message").filter(Column("key") == key && Column("id") == id)
+    }
 }
 
 /// A tool that ran while a prompt was answered.

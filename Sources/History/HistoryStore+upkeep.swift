@@ -42,11 +42,9 @@ extension HistoryStore {
             func count(_ table: String) throws -> Int {
                 try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
             }
-            let times = try Row.fetchOne(
-                database,
-                sql: "SELECT min(ifnull(createdAt, seenAt)) AS oldest, max(ifnull(createdAt, seenAt)) AS newest"
-                    + " FROM message"
-            )
+            let time = Column("createdAt") ?? Column("seenAt")
+            let times = try Table("message").select(min(time).forKey("oldest"), max(time).forKey("newest"))
+                .fetchOne(database)
             return HistoryStatus(
                 hosts: try count("host"),
                 projects: try count("project WHERE goneAt IS NULL"),
@@ -68,12 +66,8 @@ extension HistoryStore {
     package func forget(hostID: String, pairedAt: Date? = nil) async throws(HistoryError) {
         let isKnown = try await write { database in
             if let pairedAt { try Self.setNote("forgotten " + hostID, to: pairedAt.milliseconds, in: database) }
-            try database.execute(
-                sql: "DELETE FROM note WHERE name IN (?, ?)",
-                arguments: ["taken " + hostID, "pulled " + hostID]
-            )
-            try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
-            return database.changesCount > 0
+            try HistoryRows.notes("taken " + hostID, "pulled " + hostID).deleteAll(database)
+            return try HistoryRows.host(hostID).deleteAll(database) > 0
         }
         if isKnown { try await shrink() }
     }
@@ -90,24 +84,15 @@ extension HistoryStore {
         let stayed = try await write { database in
             var stayed: Set<Int64> = []
             for id in hostIDs {
-                let kept = try Int64.fetchAll(
-                    database,
-                    sql: """
-                        SELECT chat.key FROM chat JOIN host ON host.key = chat.host
-                        WHERE host.id = ? AND chat.isKept > ?
-                        """,
-                    arguments: [id, keptChats]
-                )
+                let chats = HistoryRows.chats(ofHost: id)
+                let kept = try keptChats ? [] : chats.filter(Column("isKept") == 1).keys(database)
                 if kept.isEmpty {
-                    try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [id])
+                    try HistoryRows.host(id).deleteAll(database)
                 } else {
-                    try database.execute(
-                        sql: "DELETE FROM chat WHERE isKept = 0 AND host = (SELECT key FROM host WHERE id = ?)",
-                        arguments: [id]
-                    )
+                    try chats.filter(Column("isKept") == 0).deleteAll(database)
                 }
                 stayed.formUnion(kept)
-                try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["pulled " + id])
+                try HistoryRows.notes("pulled " + id).deleteAll(database)
             }
             return stayed.count
         }
@@ -167,14 +152,17 @@ extension HistoryStore {
                 abs(now.timeIntervalSince(Date(milliseconds: last))) < 3600
             else { return true }
             guard try Self.size(database) > limits.size else { return false }
-            let sql = "SELECT EXISTS (SELECT 1 FROM message WHERE \(Self.isLimited))"
-            return try Bool.fetchOne(database, sql: sql) ?? false
+            return try !Self.limited.isEmpty(database)
         }
         if isDue { _ = try await prune(limits, now: now) }
     }
 
-    /// A condition: whether the limits may remove a message. A chat that is kept here alone stays whole.
-    private static let isLimited = "chat NOT IN (SELECT chat.key FROM chat WHERE chat.isKept = 1)"
+    /// The messages that the limits may remove. A chat that is kept here alone stays whole.
+    private static var limited: QueryInterfaceRequest<Row> {
+        Table("message").filter(
+            !Table("chat").filter(Column("isKept") == 1).select(Column("key")).contains(Column("chat"))
+        )
+    }
 
     /// Removes what is older than the limit, and what was deleted at the host; then the oldest messages until the
     /// database is at most nine tenths of its largest size. Chats that are kept here alone stay.
@@ -189,11 +177,11 @@ extension HistoryStore {
                 AND project.goneAt < \(gone)
             ))
             """
-        var removed = try await remove("chat IN (\(goneChats))", limit: -1)
+        var removed = try await remove(Table("message").filter(sql: "chat IN (\(goneChats))"))
         var removedChats = 0
         if let age = limits.age {
             let end = now.addingTimeInterval(-age).milliseconds
-            removed += try await remove("ifnull(createdAt, seenAt) < \(end) AND \(Self.isLimited)", limit: -1)
+            removed += try await remove(Self.limited.filter((Column("createdAt") ?? Column("seenAt")) < end))
             // Chats that were last changed before, and whose messages are gone with that.
             let emptyChats = """
                 SELECT key FROM chat WHERE updatedAt < \(end) AND isKept = 0
@@ -203,19 +191,18 @@ extension HistoryStore {
         }
         // The chats first: without its project, a chat counts as one whose project was never listed.
         removedChats += try await remove(chats: goneChats)
-        try await write { database in try database.execute(sql: "DELETE FROM project WHERE goneAt < \(gone)") }
+        _ = try await write { try Table("project").filter(Column("goneAt") < gone).deleteAll($0) }
         if removed + removedChats > 0 { try await shrink() }
         // The texts of a message say how much goes with it only roughly: removed in steps, a few at most. Their words
         // are in the indices until these are made smaller.
         for _ in 0..<20 {
             let (size, count) = try await read { database in
-                let sql = "SELECT count(*) FROM message WHERE \(Self.isLimited)"
-                return (try Self.size(database), try Int.fetchOne(database, sql: sql) ?? 0)
+                (try Self.size(database), try Self.limited.fetchCount(database))
             }
             guard size > limits.size, count > 0 else { break }
             let excess = Double(size) - 0.9 * Double(limits.size)
             let part = max(1, Int(Double(count) * min(1, excess / Double(size))))
-            removed += try await remove(Self.isLimited, limit: part)
+            removed += try await remove(Self.limited.limit(part))
             try await shrink()
         }
         try await write { database in try Self.setNote("prunedAt", to: now.milliseconds, in: database) }
@@ -247,13 +234,10 @@ extension HistoryStore {
         }
     }
 
-    /// Removes the oldest of the messages that meet a condition, in short transactions.
-    private func remove(_ condition: String, limit: Int) async throws(HistoryError) -> Int {
+    /// Removes messages, in short transactions: up to the limit of the request, the oldest.
+    private func remove(_ messages: QueryInterfaceRequest<Row>) async throws(HistoryError) -> Int {
         let keys = try await read { database in
-            try Int64.fetchAll(
-                database,
-                sql: "SELECT key FROM message WHERE \(condition) ORDER BY ifnull(createdAt, seenAt), key LIMIT \(limit)"
-            )
+            try messages.order(Column("createdAt") ?? Column("seenAt"), Column("key")).keys(database)
         }
         for start in stride(from: 0, to: keys.count, by: Self.chunk) {
             let part = keys[start..<min(start + Self.chunk, keys.count)].map(String.init).joined(separator: ",")
@@ -268,9 +252,8 @@ extension HistoryStore {
 
     /// Returns the size of the pages that are in use, in bytes.
     private static func size(_ database: Database) throws -> Int {
-        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-        let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
-        return (pages - free) * (try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096)
+        func number(_ pragma: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0 }
+        return try (number("page_count") - number("freelist_count")) * number("page_size")
     }
 
     /// Takes the words of removed texts out of the indices, and the space out of the file.

@@ -31,11 +31,14 @@ extension PageWriter {
     /// A prompt is replaced only by a message with its text. Hosts store some late, and lose others with their turns:
     /// what they do not have stays behind their messages, until newer ones of the chat are read.
     func replaceOwn() throws {
-        let own = try Row.fetchAll(
-            database,
-            sql: "SELECT key, role, text, seenAt FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number, key",
-            arguments: [chat]
-        ).map { Own(key: $0[0], isPrompt: $0[1] == CompanionMessage.Role.user.rawValue, text: $0[2], time: $0[3]) }
+        let own = try ownMessages.fetchAll(database).map { row in
+            Own(
+                key: row["key"],
+                isPrompt: row["role"] == CompanionMessage.Role.user.rawValue,
+                text: row["text"],
+                time: row["seenAt"]
+            )
+        }
         guard !own.isEmpty else { return }
         let matches = try matches(of: own.filter(\.isPrompt))
         // Of the last prompt: whether the host has it, and whether it goes.
@@ -54,12 +57,10 @@ extension PageWriter {
             }
             guard isGone else { continue }
             if message.isPrompt, let match {
-                try database.execute(
-                    sql: "UPDATE tool SET message = ? WHERE message = ?",
-                    arguments: [match.key, message.key]
-                )
+                try Table("tool").filter(Column("message") == message.key)
+                    .updateAll(database, Column("message").set(to: match.key))
             }
-            try database.execute(sql: "DELETE FROM message WHERE key = ?", arguments: [message.key])
+            try Table("message").filter(Column("key") == message.key).deleteAll(database)
         }
         try placeRest()
     }
@@ -73,12 +74,15 @@ extension PageWriter {
             all += try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT key, number, ifnull(createdAt, seenAt) FROM message
+                    SELECT key, number, ifnull(createdAt, seenAt) AS time FROM message
                     WHERE chat = ? AND isOwn = 0 AND role = 'user' AND seenAt >= ? AND ifnull(createdAt, seenAt) >= ?
                         AND \(stored) = \(wanted)
                     """,
                 arguments: [chat, prompt.time - Self.overlap, prompt.time - Self.slowClock, prompt.text]
-            ).map { Match(prompt: prompt, key: $0[0], number: $0[1], distance: abs($0[2] as Int64 - prompt.time)) }
+            ).map { row in
+                let distance = abs(row["time"] as Int64 - prompt.time)
+                return Match(prompt: prompt, key: row["key"], number: row["number"], distance: distance)
+            }
         }
         all.sort { ($0.distance, -$0.number) < ($1.distance, -$1.number) }
         var (matches, taken) = ([Int64: Match](), Set<Int64>())
@@ -94,56 +98,33 @@ extension PageWriter {
 
     /// Whether the host went on after a prompt that it does not have.
     private func hasNewer(than prompt: Own) throws -> Bool {
-        try exists(
-            "ifnull(createdAt, seenAt) > ? AND seenAt >= ?",
-            arguments: [prompt.time, prompt.time - Self.overlap]
-        )
+        try !hostMessages.filter((Column("createdAt") ?? Column("seenAt")) > prompt.time)
+            .filter(Column("seenAt") >= prompt.time - Self.overlap).isEmpty(database)
     }
 
     private func hasMessage(behind number: Int) throws -> Bool {
-        try exists("number > ?", arguments: [number])
+        try !hostMessages.filter(Column("number") > number).isEmpty(database)
     }
 
     /// Whether the host has said something in the place of an answer whose prompt it has: its last message is no prompt,
     /// or a later one.
     private func isAnswered(before answer: Own) throws -> Bool {
-        let last = try Row.fetchOne(
-            database,
-            sql: """
-                SELECT role, ifnull(createdAt, seenAt) FROM message WHERE chat = ? AND isOwn = 0
-                ORDER BY number DESC LIMIT 1
-                """,
-            arguments: [chat]
-        )
-        guard let last else { return false }
-        return last[0] != CompanionMessage.Role.user.rawValue || last[1] as Int64 > answer.time
+        guard let last = try hostMessages.order(Column("number").desc).fetchOne(database) else { return false }
+        return last["role"] != CompanionMessage.Role.user.rawValue
+            || (last["createdAt"] as Int64?) ?? last["seenAt"] > answer.time
     }
 
-    private func exists(_ condition: String, arguments: StatementArguments) throws -> Bool {
-        try Bool.fetchOne(
-            database,
-            sql: "SELECT EXISTS (SELECT 1 FROM message WHERE chat = ? AND isOwn = 0 AND \(condition))",
-            arguments: [chat] + arguments
-        ) ?? false
+    /// The messages that were written down here, in their order.
+    private var ownMessages: QueryInterfaceRequest<Row> {
+        HistoryRows.messages(of: chat).filter(Column("isOwn") == 1).order(Column("number"), Column("key"))
     }
 
     /// Puts what stays behind the host's messages: a gap would count as messages that were never read.
     private func placeRest() throws {
-        let last = try Int.fetchOne(
-            database,
-            sql: "SELECT max(number) FROM message WHERE chat = ? AND isOwn = 0",
-            arguments: [chat]
-        )
-        let rest = try Int64.fetchAll(
-            database,
-            sql: "SELECT key FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number, key",
-            arguments: [chat]
-        )
-        for (index, key) in rest.enumerated() {
-            try database.execute(
-                sql: "UPDATE message SET number = ? WHERE key = ?",
-                arguments: [(last ?? -1) + 1 + index, key]
-            )
+        let last = try hostMessages.lastNumber(database) ?? -1
+        for (index, key) in try ownMessages.keys(database).enumerated() {
+            try Table("message").filter(Column("key") == key)
+                .updateAll(database, Column("number").set(to: last + 1 + index))
         }
     }
 }

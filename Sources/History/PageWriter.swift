@@ -8,31 +8,38 @@ struct PageWriter {
     let chat: Int64
     let now: Int64
 
-    private struct Stored {
+    private struct Stored: FetchableRecord {
         var key: Int64
         var number: Int
         var role: String
         var text: String
         var createdAt: Int64?
         var interrupted: Bool
+
+        init(row: Row) {
+            (key, number, role, text) = (row["key"], row["number"], row["role"], row["text"])
+            createdAt = row["createdAt"]
+            interrupted = row["interrupted"]
+        }
+    }
+
+    /// The messages of the chat but those that were written down here.
+    var hostMessages: QueryInterfaceRequest<Row> {
+        HistoryRows.messages(of: chat).filter(Column("isOwn") == 0)
     }
 
     func write(_ messages: [CompanionMessage], offset: Int?, after: String?, isEnd: Bool) throws {
         guard !messages.isEmpty else {
             // Only an empty first page says something about the messages: that there are none.
             if offset == 0, isEnd {
-                try database.execute(sql: "DELETE FROM message WHERE chat = ? AND isOwn = 0", arguments: [chat])
+                try hostMessages.deleteAll(database)
             }
             return
         }
         let known = try stored(messages)
         let first = try offset ?? place(of: known)
         let before = try after.flatMap { id in
-            try Int.fetchOne(
-                database,
-                sql: "SELECT number FROM message WHERE chat = ? AND id = ?",
-                arguments: [chat, id]
-            )
+            try HistoryRows.messages(of: chat).filter(Column("id") == id).lastNumber(database)
         }
         let anchors = Self.anchors(known, after: before)
         let own = "key NOT IN (\(known.compactMap { $0?.key }.map(String.init).joined(separator: ",")))"
@@ -81,16 +88,7 @@ struct PageWriter {
             sql: "SELECT key, number, role, text, createdAt, interrupted FROM message WHERE chat = ? AND id = ?"
         )
         return try messages.map { message in
-            try Row.fetchOne(find, arguments: [chat, message.id]).map {
-                Stored(
-                    key: $0[0],
-                    number: $0[1],
-                    role: $0[2],
-                    text: $0[3],
-                    createdAt: $0[4],
-                    interrupted: $0[5]
-                )
-            }
+            try Stored.fetchOne(find, arguments: [chat, message.id])
         }
     }
 
@@ -99,12 +97,7 @@ struct PageWriter {
         if let index = known.firstIndex(where: { $0 != nil }), let number = known[index]?.number {
             return max(0, number - index)
         }
-        let last = try Int.fetchOne(
-            database,
-            sql: "SELECT max(number) FROM message WHERE chat = ? AND isOwn = 0",
-            arguments: [chat]
-        )
-        return last.map { $0 + 1 } ?? 0
+        return try hostMessages.lastNumber(database).map { $0 + 1 } ?? 0
     }
 
     /// - Parameter own: A condition that excludes the messages of the page.
@@ -138,8 +131,8 @@ struct PageWriter {
         let neighbours = try Row.fetchOne(
             database,
             sql: """
-                SELECT (SELECT max(number) FROM message WHERE chat = ?1 AND number < ?2 AND \(own)),
-                       (SELECT min(number) FROM message WHERE chat = ?1 AND number > ?3 AND \(own))
+                SELECT (SELECT max(number) FROM message WHERE chat = ?1 AND number < ?2 AND \(own)) AS previous,
+                       (SELECT min(number) FROM message WHERE chat = ?1 AND number > ?3 AND \(own)) AS next
                 """,
             arguments: [chat, low, high]
         )
@@ -148,8 +141,8 @@ struct PageWriter {
             before = places.lowerBound + first.index - first.number
         }
         if let last = anchors.last { behind = places.lowerBound + last.index - last.number }
-        if let previous = neighbours?[0] as Int? { before = min(before, places.lowerBound - 1 - previous) }
-        if let next = neighbours?[1] as Int? { behind = max(behind, places.upperBound - next) }
+        if let previous = neighbours?["previous"] as Int? { before = min(before, places.lowerBound - 1 - previous) }
+        if let next = neighbours?["next"] as Int? { behind = max(behind, places.upperBound - next) }
         // With one side alone, SQLite reads only the rows that move.
         let moving = [before == 0 ? nil : "number < ?2", behind == 0 ? nil : "number > ?3"].compactMap(\.self)
         guard !moving.isEmpty else { return }

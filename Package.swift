@@ -160,12 +160,22 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(name: "LineEditor", swiftSettings: strict),
+    .target(
+        name: "Terminal",
+        dependencies: [
+            "CompanionWire", "LineEditor", "LocalState", "Markdown", "QRCodec",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
     .executableTarget(
         name: "pairtool",
         dependencies: [
             "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
             "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "QRCodec",
+            "QRCodec", "Terminal",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -242,6 +252,7 @@ let tests: [Target] = [
         dependencies: ["CompanionWire", "LineEditor", "SeededNumbers", "TerminalScreen"],
         swiftSettings: strict
     ),
+    .testTarget(name: "TerminalTests", dependencies: ["CompanionWire", "Terminal"], swiftSettings: strict),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(
@@ -321,7 +332,7 @@ let tests: [Target] = [
         dependencies: [
             "pairtool", "CompanionApp", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
             "DBus", "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent",
-            "Providers", "PNGFiles", "QRCodec", "TerminalScreen",
+            "Providers", "PNGFiles", "QRCodec", "Terminal", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

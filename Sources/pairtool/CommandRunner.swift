@@ -2,12 +2,13 @@ import ArgumentParser
 import CompanionApp
 import CompanionWire
 import PairingAgent
+import Terminal
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {
     /// - Parameter arguments: The arguments after the program's name.
     static func run(_ arguments: [String]) async -> ExitStatus {
-        let context = CommandContext.current
+        let context = TerminalContext.current
         let format = format(arguments)
         let words: CommandWords
         do {

@@ -1,5 +1,6 @@
 import Glibc
 import LocalState
+import Terminal
 
 @main
 enum Main {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Terminal
 
 /// The root of the command line.
 struct Pairtool: AsyncParsableCommand {

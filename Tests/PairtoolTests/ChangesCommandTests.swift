@@ -2,6 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -149,7 +150,7 @@ import Testing
         (changes.hidden, changes.hiddenFiles) = (3, ["dist/x", "b\u{1B}[2J"])
         changes.notCheckedOut = 3
         let sink = Written()
-        var context = CommandContext.process
+        var context = TerminalContext.process
         context.stdout = sink
         (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
         context.environment = ["TERM": "xterm", "PAGER": ""]

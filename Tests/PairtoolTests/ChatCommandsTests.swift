@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -84,7 +85,7 @@ import Testing
         try await Sandbox.with { user in
             _ = try user.file("a b.txt", [])
             _ = try user.file("c.txt", [])
-            let context = CommandContext.process
+            let context = TerminalContext.process
             let interaction = TerminalInteraction(output: Output(context: context, format: .text))
             let here = user.directory
             let found = PromptAttachments(context: context, interaction: interaction).mentions(

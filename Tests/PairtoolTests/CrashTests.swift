@@ -5,6 +5,7 @@ import Identity
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 @testable import CompanionApp
@@ -74,7 +75,7 @@ import Testing
         let store = PairedHostStore(directory: user.directory + "/data/pairtool")
         let record = try #require(try store.load().hosts.first)
         let endpoint = try await CompanionEndpoint(address: record.endpoint.address, port: events.ports.secure)
-        var context = CommandContext.process
+        var context = TerminalContext.process
         context.environment = user.environment
         let environment = Output(context: context, format: .text).environment()
         return try await CompanionAPIClient.withClient(

@@ -3,6 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import NIOConcurrencyHelpers
+import Terminal
 import Testing
 
 @testable import CompanionApp
@@ -58,7 +59,7 @@ import Testing
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
-                let context = CommandContext.process
+                let context = TerminalContext.process
                 let paired = try #require(try PairedHostStore(directory: user.data).load().defaultHost)
                 let (sink, before) = (MemorySink(), mac.requests.count)
                 var own = context

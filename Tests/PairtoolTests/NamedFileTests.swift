@@ -6,6 +6,7 @@ import LocalState
 import PNGFiles
 import PairingAgent
 import QRCodec
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -197,7 +198,7 @@ import Testing
         try await Sandbox.with { user in
             let path = try user.file("kept.png", Array("kept".utf8))
             try #require(chmod(path, 0o444) == 0 && chmod(user.directory, 0o777) == 0)
-            #expect(throws: AppError.self) {
+            #expect(throws: NamedFileError.self) {
                 try asOrdinaryUser {
                     _ = try Array("new".utf8).withUnsafeBytes { try OutputFile.write($0, to: path) }
                 }
@@ -276,9 +277,10 @@ import Testing
         try await Sandbox.with { user in
             let path = try user.file("secret", Array("kept".utf8))
             try #require(chmod(path, 0) == 0)
-            let error = #expect(throws: AppError.self) {
+            let failure = #expect(throws: NamedFileError.self) {
                 try asOrdinaryUser { _ = try InputFile.read(path, limit: 100) }
             }
+            let error = failure.map { AppError(describing: $0) }
             #expect(error?.code == "file.denied" && error?.kind == .permissionDenied)
             let frames = #expect(throws: QRCodecError.self) {
                 try asOrdinaryUser { _ = try DescriptorFrames(path: path) }

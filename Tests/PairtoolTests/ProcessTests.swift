@@ -6,6 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -332,7 +333,7 @@ import Testing
 
     @Test("Logs of what peers say cannot steer the terminal")
     func logs() async throws {
-        let sandboxed = CommandContext.process
+        let sandboxed = TerminalContext.process
         let sink = LineSink()
         var context = sandboxed
         context.stderr = sink

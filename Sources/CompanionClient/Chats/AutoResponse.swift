@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Auto mode: decides after each answer which prompt to send next, or why to stop. Hosts are not involved, so it works
 /// with every family. A value type without clock or network.
 package struct AutoResponse: Sendable {

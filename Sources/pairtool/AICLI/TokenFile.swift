@@ -1,8 +1,9 @@
 import CompanionApp
 import CompanionWire
 import PairingAgent
+import Terminal
 
-extension CommandContext {
+extension TerminalContext {
     /// Reads the token from a file or standard input.
     ///
     /// - Parameter file: A path, or `-`.

@@ -1,10 +1,11 @@
 import CompanionApp
 import CompanionWire
 import QRCodec
+import Terminal
 
 /// Shows a line on the terminal that tells the person who holds a code what to do.
 struct HintLine: CodeHints {
-    private let context: CommandContext
+    private let context: TerminalContext
     private let isShown: Bool
 
     init(_ output: Output) {

@@ -1,5 +1,6 @@
 import CompanionWire
 import QRCodec
+import Terminal
 
 /// A pairing code as a host displays it.
 struct PairingCode {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import QRCodec
+import Terminal
 
 struct QRCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import FoundationEssentials
 import LocalState
 import PairingAgent
 import QRCodec
+import Terminal
 
 /// Draws text as a QR code.
 struct QRDrawing: Sendable {
@@ -98,7 +99,7 @@ struct QRDrawing: Sendable {
         [Format.png, .svg].first { file.lowercased().ends(with: ".\($0.rawValue)") }
     }
 
-    private func text(_ context: CommandContext) async throws -> [UInt8] {
+    private func text(_ context: TerminalContext) async throws -> [UInt8] {
         guard let content = try await content(context) else {
             let name = PairingPicture.name(file)
             throw AppError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
@@ -108,7 +109,7 @@ struct QRDrawing: Sendable {
         return text
     }
 
-    private func content(_ context: CommandContext) async throws -> [UInt8]? {
+    private func content(_ context: TerminalContext) async throws -> [UInt8]? {
         do {
             return try await context.content(of: file, limit: 64 << 10)
         } catch var error as AppError where error.kind == .nothingFound && error.next == nil {

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import PairingAgent
+import Terminal
 
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

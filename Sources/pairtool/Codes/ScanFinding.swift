@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import Terminal
 
 /// A code that was found in a picture.
 struct ScanFinding: Encodable {

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import PairingAgent
+import Terminal
 
 /// Collects the results from several pictures and prints them.
 struct ScanReport {

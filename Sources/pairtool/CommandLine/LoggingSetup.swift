@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Logging
+import Terminal
 
 /// The loggers that commands pass to the modules.
 enum LoggingSetup {
@@ -10,7 +11,7 @@ enum LoggingSetup {
     static func logger(
         _ label: String,
         usual: Logger.Level? = nil,
-        context: CommandContext = .current
+        context: TerminalContext = .current
     ) -> Logger {
         let named = context.environment["PAIRTOOL_LOG"].flatMap { Logger.Level(rawValue: $0.lowercased()) }
         guard let level = named ?? usual else { return Logger(label: label) { _ in SwiftLogNoOpLogHandler() } }
@@ -23,7 +24,7 @@ enum LoggingSetup {
 /// Writes one line per event to standard error. Metadata may hold text from peers, so each line is sanitised.
 struct TerminalLogHandler: LogHandler {
     let label: String
-    let context: CommandContext
+    let context: TerminalContext
     var logLevel = Logger.Level.info
     var metadata = Logger.Metadata()
 

@@ -8,6 +8,7 @@ import Doctor
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

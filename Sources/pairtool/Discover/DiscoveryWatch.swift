@@ -4,6 +4,7 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Identity
+import Terminal
 
 /// Prints hosts as they appear, change and leave.
 struct DiscoveryWatch: Sendable {

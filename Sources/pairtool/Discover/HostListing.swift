@@ -5,6 +5,7 @@ import Discovery
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 /// Searches the network once and lists the hosts.
 struct HostListing: Sendable {

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionWire
 import Identity
+import Terminal
 
 extension SightedHost {
     /// The columns of `discover`.

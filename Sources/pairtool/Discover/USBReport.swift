@@ -1,5 +1,6 @@
 import CompanionWire
 import Desktop
+import Terminal
 
 /// The report of USB devices by `discover --json`, on standard error.
 private struct USBReport: Encodable {

@@ -6,6 +6,7 @@ import Glibc
 import History
 import Identity
 import LocalState
+import Terminal
 
 /// The content of `pairtool doctor --report`: versions, settings, verdicts and counts. It has no text of others and no
 /// name, address or id, so nothing in it has to be removed before it is shown to somebody.
@@ -64,7 +65,7 @@ struct DoctorReport: Encodable, Sendable {
     var findings: [Row]
     var counts: Counts
 
-    static func collect(_ findings: [Finding], context: CommandContext) async throws -> DoctorReport {
+    static func collect(_ findings: [Finding], context: TerminalContext) async throws -> DoctorReport {
         DoctorReport(
             at: context.now(),
             versions: try await BlockingCall.run { versions() },
@@ -87,7 +88,7 @@ struct DoctorReport: Encodable, Sendable {
 
     // MARK: Settings and counts
 
-    private static func settings(_ context: CommandContext) -> Settings {
+    private static func settings(_ context: TerminalContext) -> Settings {
         let choices = Choices.load(context.paths)
         let read = ["NO_COLOR", "PAGER", "EDITOR", "VISUAL", "TMUX", "SSH_CONNECTION", "PAIRTOOL_HOST", "PAIRTOOL_LOG"]
         return Settings(
@@ -101,12 +102,12 @@ struct DoctorReport: Encodable, Sendable {
     }
 
     /// Blocks.
-    private static func hosts(_ context: CommandContext) -> [String: Int] {
+    private static func hosts(_ context: TerminalContext) -> [String: Int] {
         let hosts = (try? PairedHostStore(directory: context.paths.data).load())?.hosts ?? []
         return hosts.reduce(into: [:]) { $0["\($1.family.rawValue)/\($1.trust.rawValue)", default: 0] += 1 }
     }
 
-    private static func history(_ context: CommandContext) async -> History? {
+    private static func history(_ context: TerminalContext) async -> History? {
         let path = HistoryStore.path(state: context.paths.state)
         guard FileStatus(path) != nil, let store = try? await HistoryStore.open(path: path) else { return nil }
         let status = try? await store.status()

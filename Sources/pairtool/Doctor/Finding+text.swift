@@ -1,5 +1,6 @@
 import CompanionWire
 import Doctor
+import Terminal
 
 extension Finding {
     /// The finding on one line, and the advice on another.

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 struct AutomationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import Identity
 import LocalState
 import PairingAgent
 import Providers
+import Terminal
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -144,7 +145,7 @@ struct KeysCommand: AsyncParsableCommand {
             }
         }
 
-        private func read(_ provider: Provider, in context: CommandContext) async throws -> String {
+        private func read(_ provider: Provider, in context: TerminalContext) async throws -> String {
             if context.canAsk {
                 let interaction = TerminalInteraction(output: options.output)
                 return (try await interaction.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()

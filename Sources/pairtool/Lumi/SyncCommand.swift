@@ -6,6 +6,7 @@ import History
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 struct AutoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -116,7 +117,7 @@ struct AutoCommand: AsyncParsableCommand {
         guard !command.isEmpty else { return }
         var context = output.context
         context.environment["PAIRTOOL_HOST"] = ended
-        let status = await CommandContext.$current.withValue(context) {
+        let status = await TerminalContext.$current.withValue(context) {
             await CommandRunner.run(command)
         }
         if status != .done { throw ExitRequest(status) }

@@ -1,6 +1,7 @@
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 /// Reports what auto-pairing waits for, and why.
 struct AutoReport: Sendable {

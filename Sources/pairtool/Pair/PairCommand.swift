@@ -6,6 +6,7 @@ import FoundationEssentials
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -185,7 +186,7 @@ extension PairCommand {
         }
     }
 
-    private func givenCode(_ context: CommandContext) async throws -> GivenCode {
+    private func givenCode(_ context: TerminalContext) async throws -> GivenCode {
         if let place = places.places.first ?? qr.map(CodePlace.file) {
             return GivenCode(try await place.symbol(environment: options.environment))
         }

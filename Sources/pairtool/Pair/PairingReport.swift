@@ -4,6 +4,7 @@ import FoundationEssentials
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 /// Shows the result of a pairing.
 struct PairingReport: Sendable {

@@ -5,6 +5,7 @@ import CompanionWire
 import LocalState
 import PairingAgent
 import Providers
+import Terminal
 
 /// Which agent answers, and what it may do.
 struct AgentOptions: ParsableArguments {
@@ -129,7 +130,7 @@ struct AgentOptions: ParsableArguments {
 
     /// - Throws: ``AppError`` for an agent that is not installed, for a variable that is not set, and for a key that
     ///   is missing; `ProviderError` for an address that no key may go to.
-    func kind(_ context: CommandContext) async throws -> HostAgentKind {
+    func kind(_ context: TerminalContext) async throws -> HostAgentKind {
         if let name = agentVariables.first(where: { context.environment[$0] == nil }) {
             throw AppError(
                 .usage,
@@ -146,7 +147,7 @@ struct AgentOptions: ParsableArguments {
         return .acp(completed(ACPLaunch(name: program ?? "The agent", command: words)))
     }
 
-    private func model(_ context: CommandContext) async throws -> ModelLaunch {
+    private func model(_ context: TerminalContext) async throws -> ModelLaunch {
         let settings = ProviderSettings(
             environment: context.environment,
             store: ProviderKeyStore(directory: context.paths.data)
@@ -223,7 +224,7 @@ struct AgentOptions: ParsableArguments {
     }
 }
 
-extension CommandContext {
+extension TerminalContext {
     /// Reads the key for a model's server.
     ///
     /// - Parameter file: A path, or `-` for standard input.

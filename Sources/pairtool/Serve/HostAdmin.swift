@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import LocalState
+import Terminal
 
 extension Output {
     /// The admin socket of this user's host.

@@ -6,6 +6,7 @@ import CompanionWire
 import PairingAgent
 import Subprocess
 import SystemPackage
+import Terminal
 
 struct HostAgentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

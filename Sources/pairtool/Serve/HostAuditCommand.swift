@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
+import Terminal
 
 struct HostAuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import CompanionWire
 import FoundationEssentials
 import Glibc
 import PairingAgent
+import Terminal
 
 struct HostRulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

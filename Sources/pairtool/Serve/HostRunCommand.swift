@@ -9,6 +9,7 @@ import Identity
 import LocalState
 import Logging
 import PairingAgent
+import Terminal
 
 struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Discovery
 import Glibc
 import NIOConcurrencyHelpers
 import ServiceLifecycle
+import Terminal
 
 /// Runs a host: its server, its advertisement and its screen. A signal shuts them down in order.
 struct HostRuntime: Sendable {

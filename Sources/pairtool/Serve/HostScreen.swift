@@ -5,6 +5,7 @@ import Discovery
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 /// Shows the host's events: pairing codes, and devices that pair, connect and leave.
 actor HostScreen {
@@ -30,7 +31,7 @@ actor HostScreen {
     /// The titles of the chats that are being answered.
     private var titles: [ByteText: String] = [:]
     /// The size of the window that was too small for the code; nil if the code is shown.
-    private var tooSmall: CommandContext.WindowSize?
+    private var tooSmall: TerminalContext.WindowSize?
 
     init(
         output: Output,

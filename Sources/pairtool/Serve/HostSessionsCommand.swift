@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import PairingAgent
+import Terminal
 
 struct HostSessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

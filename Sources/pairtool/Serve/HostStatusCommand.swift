@@ -5,6 +5,7 @@ import CompanionHost
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
+import Terminal
 
 struct HostStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import Identity
 import LocalState
 import PairingAgent
 import QRCodec
+import Terminal
 
 /// The PNG file with a host's current QR code. It contains a token, so it is removed when the host ends.
 struct QRPicture: Sendable {

@@ -5,6 +5,7 @@ import CompanionWire
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct CapabilitiesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

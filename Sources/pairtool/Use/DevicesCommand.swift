@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

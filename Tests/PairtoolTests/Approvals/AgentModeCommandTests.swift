@@ -2,6 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -154,7 +155,7 @@ import Testing
         place.mode = AgentMode("by\u{1B}[31mpass\u{202E}")
         for columns in [40, 80] {
             let sink = Written()
-            var context = CommandContext.process
+            var context = TerminalContext.process
             context.stdout = sink
             (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
             context.environment = ["TERM": "xterm", "NO_COLOR": "1"]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Terminal
 import Testing
 
 @testable import pairtool

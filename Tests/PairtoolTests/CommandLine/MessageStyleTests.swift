@@ -9,6 +9,7 @@ import History
 import PairingAgent
 import Providers
 import QRCodec
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -101,7 +102,7 @@ import Testing
     @Test("Warnings are marked as pairtool's, like errors")
     func warnings() {
         let messages = MemorySink()
-        var context = CommandContext.process
+        var context = TerminalContext.process
         (context.stderr, context.stderrIsTerminal) = (messages, false)
         let output = Output(context: context, format: .text)
         output.warn(AppError(describing: CompanionHostError(.portInUse, "Port 7878 is taken.")))

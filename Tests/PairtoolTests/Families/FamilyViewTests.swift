@@ -5,6 +5,7 @@ import CompanionWire
 import Doctor
 import FoundationEssentials
 import Identity
+import Terminal
 import Testing
 
 @testable import CompanionApp
@@ -163,7 +164,7 @@ import Testing
         let certificate = try PinnedCertificate(der: TestCertificate().der)
         if trust == .verified { (host.certificate, host.spki) = (Base64.encode(certificate.der), certificate.spki) }
         try await Sandbox.with { user in
-            var context = CommandContext.process
+            var context = TerminalContext.process
             context.environment = user.environment
             let promised = family.behavior.capabilities(of: host, health: nil).offered
             let environment = Output(context: context, format: .text).environment()

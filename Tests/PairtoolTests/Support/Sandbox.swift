@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -75,7 +76,7 @@ struct Sandbox: Sendable {
         now: @escaping @Sendable () -> Date = { Date() }
     ) async -> Result {
         let (out, err) = (MemorySink(), MemorySink())
-        let context = CommandContext(
+        var context = TerminalContext(
             stdout: out,
             stderr: err,
             stdin: MemoryInput(stdin),
@@ -85,12 +86,12 @@ struct Sandbox: Sendable {
             stdinIsTerminal: terminal,
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
-            now: now,
-            clock: ImmediateClock(),
-            // Beside other load, a host of a test may take longer than a user would wait.
-            hostLimit: .seconds(60)
+            now: now
         )
-        let status = await CommandContext.$current.withValue(context) {
+        context.clock = ImmediateClock()
+        // Beside other load, a host of a test may take longer than a user would wait.
+        context.answerLimit = .seconds(60)
+        let status = await TerminalContext.$current.withValue(context) {
             await CommandRunner.run(arguments)
         }
         return Result(status: status.rawValue, out: out.text, err: err.text)

@@ -6,6 +6,7 @@ import Glibc
 import Logging
 import Markdown
 import NIOConcurrencyHelpers
+import Terminal
 import TerminalScreen
 import Testing
 
@@ -16,12 +17,12 @@ import Testing
     /// A terminal, and a clock that goes on when the test says so.
     private final class Window: TextSink {
         let screen: NIOLockedValueBox<TerminalScreen>
-        let size: NIOLockedValueBox<CommandContext.WindowSize>
+        let size: NIOLockedValueBox<TerminalContext.WindowSize>
         let now = NIOLockedValueBox(Date(timeIntervalSince1970: 0))
 
         init(columns: Int, rows: Int, reflows: Bool = true) {
             screen = NIOLockedValueBox(TerminalScreen(columns: columns, rows: rows, reflows: reflows))
-            size = NIOLockedValueBox(CommandContext.WindowSize(columns: columns, rows: rows))
+            size = NIOLockedValueBox(TerminalContext.WindowSize(columns: columns, rows: rows))
         }
 
         func write(_ bytes: UnsafeRawBufferPointer) {
@@ -41,7 +42,7 @@ import Testing
         var faults: [String] { screen.withLockedValue(\.faults) }
 
         var output: Output {
-            var context = CommandContext.process
+            var context = TerminalContext.process
             (context.stdout, context.stderr) = (self, self)
             (context.stdoutIsTerminal, context.stderrIsTerminal, context.stdinIsTerminal) = (true, true, false)
             context.environment = ["TERM": "xterm"]

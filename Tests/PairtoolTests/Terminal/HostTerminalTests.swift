@@ -6,6 +6,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import PairingAgent
 import QRCodec
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -75,7 +76,7 @@ import Testing
     @Test("Messages of others are written above the countdown, and after it as they are")
     func lastLine() {
         let sink = LineSink()
-        var context = CommandContext.process
+        var context = TerminalContext.process
         (context.stdout, context.stderr, context.drawing) = (sink, sink, TerminalDrawing())
         let line = LastLine(context)
         context.writeMessage("before\n")
@@ -99,9 +100,9 @@ import Testing
     private func screen(
         on sink: LineSink,
         at now: Date,
-        window: @escaping @Sendable () -> CommandContext.WindowSize?
+        window: @escaping @Sendable () -> TerminalContext.WindowSize?
     ) -> HostScreen {
-        var context = CommandContext.process
+        var context = TerminalContext.process
         (context.stdout, context.stderr) = (sink, sink)
         (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
         context.windowSize = window
@@ -220,7 +221,7 @@ import Testing
     @Test("A code that the window was too small for is drawn once that is larger")
     func resized() async throws {
         let sink = LineSink()
-        let window = NIOLockedValueBox(CommandContext.WindowSize(columns: 60, rows: 12))
+        let window = NIOLockedValueBox(TerminalContext.WindowSize(columns: 60, rows: 12))
         let now = Date()
         let screen = screen(on: sink, at: now) { window.withLockedValue(\.self) }
         let payload = PairingPayload(code: "482913", token: nil, expiresAt: now + 300)

@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import NIOConcurrencyHelpers
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -28,12 +29,11 @@ import Testing
     private func typed(_ keys: [(Duration, UInt8)]) async throws -> (key: UInt8?, text: String) {
         let clock = ImmediateClock()
         let sink = MemorySink()
-        var context = CommandContext.process
+        var context = TerminalContext.process
         context.stdin = TypedKeys(clock: clock, keys: NIOLockedValueBox(keys.map { (wait: $0.0, key: $0.1) }))
         context.stderr = sink
         context.clock = clock
-        let interaction = TerminalInteraction(output: Output(context: context, format: .text))
-        let key = try await interaction.key("[y] Yes: ")
+        let key = try await context.key("[y] Yes: ")
         return (key, sink.text)
     }
 

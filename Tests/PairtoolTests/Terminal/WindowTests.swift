@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import QRCodec
+import Terminal
 import Testing
 
 @testable import pairtool
@@ -16,13 +17,13 @@ import Testing
     ) {
         try await Sandbox.with { user in
             let sink = LineSink()
-            var context = CommandContext.process
+            var context = TerminalContext.process
             (context.stdout, context.stderr) = (sink, sink)
             (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
             context.environment = ["TERM": "xterm"]
             context.windowSize = { .init(columns: columns, rows: rows) }
             let file = try user.file("text", Array(text.utf8))
-            let status = await CommandContext.$current.withValue(context) {
+            let status = await TerminalContext.$current.withValue(context) {
                 await CommandRunner.run(["qr", file] + more)
             }
             return (status, sink.text)

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionWire
 import PairingAgent
+import Terminal
 
 /// The option `--yes` of commands that remove what cannot be had back. They ask first, and do nothing where nobody can
 /// be asked: a script that meant it says so.

@@ -1,5 +1,6 @@
 import CompanionWire
 import PairingAgent
+import Terminal
 
 extension TerminalInteraction {
     /// The user answers by a key.
@@ -18,7 +19,7 @@ extension TerminalInteraction {
             while true {
                 let typed: UInt8?
                 do {
-                    typed = try await key(shown)
+                    typed = try await context.key(shown)
                 } catch {
                     // Interrupted, or answered elsewhere: what is shown of the turn says by whom.
                     context.stderr.write("\n")

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Terminal
 
 /// An agent in JSON.
 struct AgentRow: Encodable {

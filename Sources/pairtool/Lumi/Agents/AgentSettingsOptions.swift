@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 import Providers
+import Terminal
 
 /// The options that set an agent's provider, model, system prompt, temperature and limit of tokens.
 struct AgentSettingsOptions: ParsableArguments {
@@ -53,7 +54,7 @@ struct AgentSettingsOptions: ParsableArguments {
     /// Sets what was given.
     ///
     /// - Throws: ``AppError`` for an unknown provider, a prompt that cannot be read, or one that is too long.
-    func apply(to configuration: inout LumiAgent.Configuration, in context: CommandContext) async throws {
+    func apply(to configuration: inout LumiAgent.Configuration, in context: TerminalContext) async throws {
         if let provider { configuration.provider = try KeysCommand.provider(provider).displayName }
         if let model { configuration.model = model }
         if let temperature { configuration.temperature = temperature.value }
@@ -64,7 +65,7 @@ struct AgentSettingsOptions: ParsableArguments {
         configuration.systemPrompt = isEmpty ? nil : text
     }
 
-    private func text(_ current: String, in context: CommandContext) async throws -> String? {
+    private func text(_ current: String, in context: TerminalContext) async throws -> String? {
         if let prompt { return prompt }
         if editor { return try await TextEditor(context: context).edit(current) }
         guard let promptFile else { return nil }

@@ -5,6 +5,7 @@ import CompanionWire
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct RemotePingCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 struct RemoteKeyCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
@@ -70,7 +71,7 @@ enum RemoteInput {
     private static let limit = 1 << 20
 
     /// - Parameter word: The text itself, or `-` for standard input; one line feed at its end is removed.
-    static func text(_ word: String, context: CommandContext) async throws -> String {
+    static func text(_ word: String, context: TerminalContext) async throws -> String {
         guard word == "-" else { return word }
         guard let bytes = try await context.content(limit: limit) else {
             throw AppError(.usage, "remote.input", "standard input has more than 1 MiB")

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 struct RemotePromptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,14 +24,14 @@ struct RemotePromptCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let (prompts, context) = CommandContext.current.promptReader(
+        let (prompts, context) = TerminalContext.current.promptReader(
             keepsHistory: false,
             hint: "(Ctrl-D ends the connection)",
             completer: nil
         )
         defer { prompts.close() }
         // Commands that ask the user share the terminal with the prompt.
-        try await CommandContext.$current.withValue(context) {
+        try await TerminalContext.$current.withValue(context) {
             try await host.selector.withMac(options.environment, for: "remote commands") { mac in
                 if context.canAsk { options.output.say("help lists the commands. Ctrl-D ends the connection.") }
                 while let line = try await prompts.next(nil) {

@@ -6,6 +6,7 @@ import FoundationEssentials
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct RemoteScreenshotCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

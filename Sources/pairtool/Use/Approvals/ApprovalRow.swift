@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Terminal
 
 /// An approval request, or a decision about one, in JSON.
 struct ApprovalRow: Encodable {

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import Terminal
 
 struct ApprovalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
+import Terminal
 
 /// Shows the requests of one place and decides them: those of a paired host, or the owner's own.
 struct ApprovalView {

@@ -6,6 +6,7 @@ import Desktop
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 /// Watches the approval requests of a host, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {

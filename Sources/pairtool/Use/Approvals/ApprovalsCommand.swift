@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 /// The option `--via`, for hosts that may have a second base URL.
 struct ApprovalPlaceOption: ParsableArguments {

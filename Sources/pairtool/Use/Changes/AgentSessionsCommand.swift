@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 /// Lists the places in git repositories where the agents of a verified host work, and removes their worktrees.
 struct AgentSessionsCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import Terminal
 
 struct ChangesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

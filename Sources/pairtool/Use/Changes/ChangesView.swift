@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Markdown
 import PairingAgent
+import Terminal
 
 /// Shows what an agent has changed.
 struct ChangesView {

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
+import Terminal
 
 /// A worktree in JSON: the session of an agent that works there.
 struct WorktreeRow: Encodable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import Terminal
 
 /// The options of auto mode.
 struct AutoOptions: ParsableArguments {

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

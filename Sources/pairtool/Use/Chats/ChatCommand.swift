@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import LineEditor
+import Terminal
 
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -79,9 +80,11 @@ struct ChatCommand: AsyncParsableCommand {
         var output = notifications.output(options)
         output.isPlain = rendering.plain
         let completer = ChatCompleter(context: output.context)
-        let (prompts, context) = output.context.promptReader(keepsHistory: !noHistory) {
-            await completer.completion(of: $0.text)
-        }
+        let (prompts, context) = output.context.promptReader(
+            keepsHistory: !noHistory,
+            hint: "(Ctrl-D or /quit ends the chat)",
+            completer: { await completer.completion(of: $0.text) }
+        )
         defer { prompts.close() }
         // What asks the user during an answer shares the terminal with the prompts.
         output.context = context

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Markdown
 import NIOConcurrencyHelpers
+import Terminal
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import Identity
+import Terminal
 
 struct NewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

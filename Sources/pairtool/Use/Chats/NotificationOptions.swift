@@ -1,4 +1,5 @@
 import ArgumentParser
+import Terminal
 
 /// Whether the end of an answer may be shown on the desktop.
 struct NotificationOptions: ParsableArguments {

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 struct ProjectsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import CompanionWire
 import LocalState
 import PairingAgent
 import Providers
+import Terminal
 
 /// Pictures that go with a prompt.
 enum PromptPicture {

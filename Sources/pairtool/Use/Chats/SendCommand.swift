@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import PairingAgent
+import Terminal
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +43,7 @@ struct SendCommand: AsyncParsableCommand {
     var words: [String] = []
 
     /// Whether the prompt is left out, because it comes from standard input.
-    private var lacksPrompt: Bool { words.count == (new ? 0 : 1) && !CommandContext.current.stdinIsTerminal }
+    private var lacksPrompt: Bool { words.count == (new ? 0 : 1) && !TerminalContext.current.stdinIsTerminal }
 
     @Flag(help: "Start a new chat with the prompt.")
     var new = false
@@ -219,7 +220,7 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func promptText(_ context: CommandContext) async throws -> String {
+    private func promptText(_ context: TerminalContext) async throws -> String {
         var prompt = lacksPrompt ? "-" : words[words.count - 1]
         if prompt == "-" {
             guard let bytes = try await context.content(limit: 1 << 20) else {

@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import Terminal
 
 /// Shows a turn while it runs: the answer on standard output, tools and status on standard error; or both at a terminal
 /// that shows Markdown.
@@ -19,7 +20,7 @@ struct TurnWriter: TurnDisplay {
     private var thinkingSince: Date?
     /// The steps of the plan that was shown last.
     private var lastPlan: [String] = []
-    private let screen: AnswerScreen?
+    private let screen: LiveText<TurnProgress>?
     private let allowed: AllowedTools
     /// The kinds of tools that a line has named as neither allowed nor asked about.
     private var unaskedKinds: Set<ByteText> = []
@@ -30,7 +31,7 @@ struct TurnWriter: TurnDisplay {
         self.chatID = chatID
         self.host = host
         allowed = AllowedTools(allowedTools)
-        screen = output.markdown.map { AnswerScreen(context: output.context, options: $0) }
+        screen = output.markdown.map { LiveText(TurnProgress(), context: output.context, options: $0) }
     }
 
     /// Runs the turn. At a terminal, a line shows that it runs.
@@ -49,7 +50,7 @@ struct TurnWriter: TurnDisplay {
         }
     }
 
-    private mutating func show(_ event: TurnEvent, on screen: AnswerScreen) {
+    private mutating func show(_ event: TurnEvent, on screen: LiveText<TurnProgress>) {
         if let since = thinkingSince, event.endsThinking {
             thinkingSince = nil
             let time = Duration.seconds(Int64(max(0, output.context.now().timeIntervalSince(since))))
@@ -86,7 +87,7 @@ struct TurnWriter: TurnDisplay {
             screen.note(notice)
         case .finished:
             screen.end()
-            output.context.stderr.write(output.faintMessage(screen.summary) + "\n")
+            output.context.stderr.write(output.faintMessage(screen.progress.summary(elapsed: screen.elapsed)) + "\n")
         // The answer has the place of a picture.
         case .begun, .media, .unknown: break
         }
@@ -97,7 +98,7 @@ struct TurnWriter: TurnDisplay {
     /// Scalars of one of them.
     private static let rowLength = 200
 
-    private mutating func show(_ plan: [AgentPlanStep], on screen: AnswerScreen) {
+    private mutating func show(_ plan: [AgentPlanStep], on screen: LiveText<TurnProgress>) {
         let texts = plan.map(\.text)
         // How far it is stands in the line below the answer.
         guard !lastPlan.elementsEqual(texts, by: { $0.isSame(as: $1) }) else { return }
@@ -109,7 +110,7 @@ struct TurnWriter: TurnDisplay {
         if plan.count > Self.mostRows { screen.note("… \(plan.count - Self.mostRows) more steps") }
     }
 
-    private mutating func show(_ tool: ToolReport, on screen: AnswerScreen) {
+    private mutating func show(_ tool: ToolReport, on screen: LiveText<TurnProgress>) {
         // The line of the tool names the files.
         let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
         for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }

@@ -4,6 +4,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
+import Terminal
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

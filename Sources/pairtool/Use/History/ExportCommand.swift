@@ -5,6 +5,7 @@ import FoundationEssentials
 import History
 import LocalState
 import PairingAgent
+import Terminal
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -82,7 +83,7 @@ struct ExportCommand: AsyncParsableCommand {
         of store: HistoryStore,
         _ put: (String) async throws -> Void
     ) async throws {
-        var writer = chosenFormat.writer(now: CommandContext.current.now())
+        var writer = chosenFormat.writer(now: TerminalContext.current.now())
         try await put(writer.beginning)
         for chat in chats {
             try await put(writer.begin(chat))

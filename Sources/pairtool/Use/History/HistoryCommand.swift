@@ -7,6 +7,7 @@ import History
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

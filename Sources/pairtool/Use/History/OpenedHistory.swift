@@ -6,6 +6,7 @@ import History
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 /// The history, for commands about it: other than elsewhere, its failure is theirs.
 struct OpenedHistory: Sendable {

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import History
 import PairingAgent
+import Terminal
 
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import PairingAgent
+import Terminal
 
 /// Whether a command asks all paired hosts instead of one.
 struct AllHostsOptions: ParsableArguments {

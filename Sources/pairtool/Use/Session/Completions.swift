@@ -5,18 +5,19 @@ import Discovery
 import Identity
 import LocalState
 import PairingAgent
+import Terminal
 
 /// Shell completions: paired hosts from the records, visible hosts from the network, and the projects, chats, models
 /// and devices of the named or the default host.
 enum Completions {
     static func hosts() -> [String] {
-        let hosts = try? PairedHostStore(directory: CommandContext.current.paths.data).load()
+        let hosts = try? PairedHostStore(directory: TerminalContext.current.paths.data).load()
         return words((hosts?.hosts ?? []).map { ($0.name, $0.id) })
     }
 
     /// The visible hosts that `pairtool pair` accepts as an argument.
     static func hostsInSight(_ words: [String]) async -> [String] {
-        let context = CommandContext.current
+        let context = TerminalContext.current
         let choice = DiscoveryChoice(interface: value(of: "--interface", in: words))
         let environment = Output(context: context, format: .quiet).environment(choice)
         guard let client = try? environment.discoveryClient() else { return [] }
@@ -71,7 +72,7 @@ enum Completions {
 
     /// The completions for things: their names, or their ids if a name is ambiguous or not safe to complete.
     private static func words(_ things: [(name: String, id: String)]) -> [String] {
-        let context = CommandContext.current
+        let context = TerminalContext.current
         let shell = context.environment["SAP_SHELL"]
         // bash expands the words that it completes, unless our own script quotes them; see ``CompletionScript``.
         let isQuoted =

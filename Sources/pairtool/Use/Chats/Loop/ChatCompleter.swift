@@ -5,6 +5,7 @@ import FoundationEssentials
 import LineEditor
 import LocalState
 import NIOConcurrencyHelpers
+import Terminal
 
 /// Completes what is typed in the interactive chat: commands, chats, models, tools and files.
 final class ChatCompleter: Sendable {
@@ -14,10 +15,10 @@ final class ChatCompleter: Sendable {
         var tools: [String] = []
     }
 
-    private let context: CommandContext
+    private let context: TerminalContext
     private let state = NIOLockedValueBox(State())
 
-    init(context: CommandContext) {
+    init(context: TerminalContext) {
         self.context = context
     }
 
@@ -110,7 +111,7 @@ final class ChatCompleter: Sendable {
         return (try? await BlockingCall.run { Self.files(path, in: context) }) ?? []
     }
 
-    private static func files(_ path: String, in context: CommandContext) -> [String] {
+    private static func files(_ path: String, in context: TerminalContext) -> [String] {
         let (directory, beginning) =
             path.cut(atLast: "/").map { (String($0.before) + "/", String($0.after)) } ?? ("", path)
         let place = HomePath.expanded(directory.isEmpty ? "." : directory, in: context)

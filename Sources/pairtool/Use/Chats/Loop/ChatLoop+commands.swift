@@ -7,6 +7,7 @@ import LocalState
 import Markdown
 import NIOConcurrencyHelpers
 import PairingAgent
+import Terminal
 
 extension ChatLoop {
     /// The next step after a command.

@@ -2,13 +2,14 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Terminal
 
 /// The clipboard behind a terminal, also through ssh (OSC 52 of xterm's control sequences).
 struct TerminalClipboard {
     /// Terminals take at most 100,000 bytes of base64.
     static let limit = 74_994
 
-    let context: CommandContext
+    let context: TerminalContext
 
     /// Asks the terminal to copy a text.
     ///

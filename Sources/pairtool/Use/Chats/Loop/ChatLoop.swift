@@ -6,6 +6,7 @@ import Glibc
 import Identity
 import NIOConcurrencyHelpers
 import PairingAgent
+import Terminal
 
 /// The interactive chat: reads prompts and shows answers until the user quits.
 struct ChatLoop {

@@ -3,6 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import LocalState
 import PairingAgent
+import Terminal
 
 /// Text files of this machine that a prompt names as `@path` or `@"path with blanks"`.
 struct PromptAttachments: Sendable {
@@ -11,7 +12,7 @@ struct PromptAttachments: Sendable {
     /// How many lines of a file are shown before it is sent.
     private static let shownLines = 5
 
-    let context: CommandContext
+    let context: TerminalContext
     let interaction: any Interaction
 
     /// A file that a prompt names.
@@ -134,7 +135,7 @@ struct PromptAttachments: Sendable {
 /// Paths that users type.
 enum HomePath {
     /// The path with the home directory in place of `~`.
-    static func expanded(_ path: String, in context: CommandContext) -> String {
+    static func expanded(_ path: String, in context: TerminalContext) -> String {
         guard path.isSame(as: "~") || path.begins(with: "~/"), let home = context.environment["HOME"] else {
             return path
         }

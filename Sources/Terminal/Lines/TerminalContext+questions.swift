@@ -1,0 +1,118 @@
+import CompanionWire
+import Glibc
+import LocalState
+
+/// Questions go to standard error, answers come from standard input.
+extension TerminalContext {
+    /// Asks a yes-or-no question; any answer but yes means no.
+    package func confirm(_ question: String) async throws -> Bool {
+        let answer = try await drawing.pause {
+            try await line(TerminalText.block(question) + " [y/N] ")
+        }
+        // Ctrl-D leaves the cursor behind the question.
+        if answer == nil { stderr.write("\n") }
+        return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
+    }
+
+    /// Cancelling the task ends the wait for a line.
+    private func line(_ question: String) async throws -> String? {
+        try await withTaskCancellationHandler {
+            try await BlockingCall.run { try stdin.readAnswer { stderr.write(question) } }
+        } onCancel: {
+            Interrupts.shared.wakeReader()
+        }
+    }
+
+    /// Lets the user choose.
+    ///
+    /// - Returns: The index of the choice, or nil if the user made none.
+    package func choose(_ question: String, from choices: [String]) async throws -> Int? {
+        try await drawing.pause { try await chosen(question, from: choices) }
+    }
+
+    private func chosen(_ question: String, from choices: [String]) async throws -> Int? {
+        stderr.write(TerminalText.block(question) + "\n")
+        for (index, choice) in choices.enumerated() {
+            stderr.write("  \(index + 1)) \(TerminalText.line(choice))\n")
+        }
+        while true {
+            let typed = try await line("Number (empty to stop): ")
+            guard let answer = typed?.trimmingWhitespace(), !answer.isEmpty else { return nil }
+            if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
+            stderr.write("\(TerminalText.line(answer)) is not in the list.\n")
+        }
+    }
+
+    /// Asks for a secret, which is not shown while it is typed.
+    ///
+    /// - Parameter question: Sanitised by the caller.
+    /// - Returns: nil if there is no answer.
+    package func secret(_ question: String) async throws -> String? {
+        stderr.write(question)
+        defer { stderr.write("\n") }
+        return try await BlockingCall.run { try stdin.readLine(echo: false) }
+    }
+
+    /// How long nobody can have read a question: a key that comes sooner was meant for something else.
+    private static let shortestReading = Duration.milliseconds(300)
+
+    /// The next key that is typed, but for those that come before anybody can have read the question; nil at the end of
+    /// the input.
+    ///
+    /// - Parameter text: The text to show once keys count. The question itself is shown already.
+    /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
+    package func key(_ text: String) async throws -> UInt8? {
+        // With `self.`, without which the compiler does not open the existential.
+        try await key(text, by: self.clock)
+    }
+
+    private func key(_ text: String, by clock: some Clock<Duration>) async throws -> UInt8? {
+        let begin = clock.now
+        var text = text
+        while true {
+            let key = try await Interrupts.shared.waiting { [text] in
+                try await BlockingCall.run { try stdin.readKey { stderr.write(text) } }
+            }
+            if key == nil || begin.duration(to: clock.now) >= Self.shortestReading { return key }
+            text = ""
+        }
+    }
+
+    /// Runs a body that the user has to wait for; a terminal shows a line meanwhile.
+    ///
+    /// - Parameter line: The line of the moment; asked for once a second.
+    package func working<R: Sendable>(
+        showing line: @escaping @Sendable () -> String,
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R {
+        guard stderrIsTerminal else { return try await body() }
+        let last = LastLine(self)
+        return try await withThrowingTaskGroup(of: R?.self) { group in
+            group.addTask { try await body() }
+            group.addTask {
+                while true {
+                    last.show(line())
+                    try await ContinuousClock().sleep(for: .seconds(1))
+                }
+            }
+            defer {
+                group.cancelAll()
+                last.end()
+            }
+            while let result = try await group.next() {
+                if let result { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// Shows a line in place of the one before; nil takes it away.
+    ///
+    /// - Parameter line: Sanitised by the caller.
+    /// - Returns: Whether there is a terminal that lines can be replaced at.
+    package func showProgress(_ line: String?) -> Bool {
+        guard stderrIsTerminal else { return false }
+        stderr.write("\r\u{1B}[K" + (line ?? ""))
+        return true
+    }
+}

@@ -80,7 +80,7 @@ package struct HistoryMessage: Sendable, Hashable {
     package var isKept: Bool
 
     /// The text, with the mark of a picture.
-    package var shownText: String { KeptChat.marked(message.text, picture: picture != nil) }
+    var shownText: String { KeptChat.marked(message.text, picture: picture != nil) }
 }
 
 /// A host as the history names it.

@@ -159,35 +159,3 @@ extension ExportCommand.Format {
         }
     }
 }
-
-/// Writes chats in a format.
-protocol ChatWriter {
-    var beginning: String { get }
-    mutating func begin(_ chat: HistoryChat) -> String
-    mutating func text(_ message: HistoryMessage) -> String
-}
-
-extension ChatWriter {
-    var beginning: String { "" }
-
-    /// `project, host, 2026-05-31T12:00:00Z`
-    func place(_ chat: HistoryChat) -> String {
-        ([chat.project?.name, chat.host.name, chat.chat.lastUpdatedAt.map(time)] as [String?]).compactMap(\.self)
-            .filter { !$0.isEmpty }.joined(separator: ", ")
-    }
-
-    func title(_ chat: HistoryChat) -> String { chat.chat.title.isEmpty ? chat.chat.id : chat.chat.title }
-
-    func who(_ message: HistoryMessage) -> String {
-        let role = message.message.role == .user ? "you" : message.message.role.rawValue
-        return role + (message.message.createdAt.map { ", \(time($0))" } ?? "")
-            + (message.message.interrupted == true ? ", interrupted" : "")
-    }
-
-    func line(_ tool: HistoryTool) -> String {
-        let end = tool.success.map { $0 ? "done" : "failed" } ?? "end unknown"
-        return "\(tool.name), \(time(tool.at)): \(end)" + (tool.detail.isEmpty ? "" : ": \(tool.detail)")
-    }
-
-    func time(_ date: Date) -> String { CompanionTimestamp.string(from: date) }
-}

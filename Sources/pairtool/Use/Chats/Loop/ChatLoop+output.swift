@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import History
 import Terminal
 
 /// The clipboard behind a terminal, also through ssh (OSC 52 of xterm's control sequences).

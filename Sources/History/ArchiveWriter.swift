@@ -1,24 +1,24 @@
 import CompanionWire
-import FoundationEssentials
-import History
+package import FoundationEssentials
 
 /// Writes chats as JSON Lines.
-struct ArchiveWriter: ChatWriter {
-    let now: Date
+package struct ArchiveWriter: ChatWriter {
+    private let now: Date
     private var host: String?
     private var projects: Set<ByteText> = []
 
-    init(now: Date) {
+    /// - Parameter now: When the chats are written.
+    package init(now: Date) {
         self.now = now
     }
 
-    var beginning: String {
+    package var beginning: String {
         var line = HistoryArchive.Line(.archive)
         (line.version, line.exportedAt) = (HistoryArchive.version, now)
         return text(line)
     }
 
-    mutating func begin(_ chat: HistoryChat) -> String {
+    package mutating func begin(_ chat: HistoryChat) -> String {
         var lines = ""
         if host.map(chat.host.id.isSame) != true {
             var line = HistoryArchive.Line(.host)
@@ -40,7 +40,7 @@ struct ArchiveWriter: ChatWriter {
         return lines + text(line)
     }
 
-    func text(_ message: HistoryMessage) -> String {
+    package func text(_ message: HistoryMessage) -> String {
         var line = HistoryArchive.Line(.message)
         (line.id, line.number) = (message.message.id, message.number)
         (line.role, line.text) = (message.message.role.rawValue, message.message.text)

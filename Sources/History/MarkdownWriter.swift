@@ -1,14 +1,15 @@
 import CompanionWire
-import History
 
 /// Writes chats as Markdown (CommonMark). The text of a message is in a quotation, which it cannot leave: only our own
 /// headings are outside of quotations.
-struct MarkdownWriter: ChatWriter {
-    func begin(_ chat: HistoryChat) -> String {
+package struct MarkdownWriter: ChatWriter {
+    package init() {}
+
+    package func begin(_ chat: HistoryChat) -> String {
         "# \(Self.escaped(title(chat)))\n\n\(Self.escaped(place(chat)))\n\n"
     }
 
-    func text(_ message: HistoryMessage) -> String {
+    package func text(_ message: HistoryMessage) -> String {
         var text = "## \(Self.escaped(who(message)))\n\n\(Self.quoted(message.shownText))\n"
         if !message.tools.isEmpty {
             let count = message.tools.count == 1 ? "1 tool" : "\(message.tools.count) tools"
@@ -20,7 +21,7 @@ struct MarkdownWriter: ChatWriter {
     }
 
     /// One line in which nothing is markup.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in TerminalText.line(text).unicodeScalars {
             if scalar.isASCII, "!\"#$%&'()*+-./:;<=>?@[\\]^_`{|}~".unicodeScalars.contains(scalar) { result += "\\" }
@@ -32,7 +33,7 @@ struct MarkdownWriter: ChatWriter {
     /// A quotation of Markdown. HTML in it is escaped, except in fenced code, where it is text anyway: HTML could end
     /// the quotation. Fences begin in the first column, so that they are fences to every reader: there they end lists
     /// and everything else that they may be in.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = ""
         var open: Fence?
         for line in TerminalText.block(text).parts("\n", omittingEmpty: false) {

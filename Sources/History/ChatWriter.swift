@@ -1,0 +1,37 @@
+import CompanionWire
+import FoundationEssentials
+
+/// Writes chats in a format.
+package protocol ChatWriter {
+    /// The text before all chats.
+    var beginning: String { get }
+    /// The text before the messages of a chat.
+    mutating func begin(_ chat: HistoryChat) -> String
+    /// A message of the chat that was begun last.
+    mutating func text(_ message: HistoryMessage) -> String
+}
+
+extension ChatWriter {
+    package var beginning: String { "" }
+
+    /// `project, host, 2026-05-31T12:00:00Z`
+    func place(_ chat: HistoryChat) -> String {
+        ([chat.project?.name, chat.host.name, chat.chat.lastUpdatedAt.map(time)] as [String?]).compactMap(\.self)
+            .filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    func title(_ chat: HistoryChat) -> String { chat.chat.title.isEmpty ? chat.chat.id : chat.chat.title }
+
+    func who(_ message: HistoryMessage) -> String {
+        let role = message.message.role == .user ? "you" : message.message.role.rawValue
+        return role + (message.message.createdAt.map { ", \(time($0))" } ?? "")
+            + (message.message.interrupted == true ? ", interrupted" : "")
+    }
+
+    func line(_ tool: HistoryTool) -> String {
+        let end = tool.success.map { $0 ? "done" : "failed" } ?? "end unknown"
+        return "\(tool.name), \(time(tool.at)): \(end)" + (tool.detail.isEmpty ? "" : ": \(tool.detail)")
+    }
+
+    func time(_ date: Date) -> String { CompanionTimestamp.string(from: date) }
+}

@@ -1,6 +1,5 @@
 import CompanionApp
 import Glibc
-import NIOConcurrencyHelpers
 import PairingAgent
 import Terminal
 

@@ -161,65 +161,8 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// The state of a host, as this device sees it.
-struct HostStatusReport: Encodable, Equatable {
-    var id: String
-    var name: String
-    var family: HostFamily
-    var trust: HostTrust
-    /// True if the connection uses TLS with a key that was trusted at pairing without proof; else absent.
-    var tls: Bool?
-    /// The address that was asked. For a Jarvis daemon: the base URL in use.
-    var address: String
-    var reachable: Bool
-    var service: String?
-    var version: String?
-    /// The generation of its family; absent if the host does not report it.
-    var generation: String?
-    /// Whether the assistant's account is signed in on the host, or its program answers there.
-    var signedIn: Bool?
-    /// Whether this device is connected, or its token accepted. True where hosts of the family know neither.
-    var connected: Bool
-    var connectedDevice: ConnectedCompanionDevice?
-    /// The name under which the host lists this device; verified hosts only.
-    var deviceName: String?
-    /// The host's clock minus this machine's, in seconds.
-    var clockOffsetSeconds: Int64?
-    var problem: String?
-    /// The permissions of this device besides reading; verified hosts only.
-    var permissions: [CompanionPermission]?
-    /// When this device's access ends; absent if it does not.
-    var expiresAt: Date?
-
-    init(_ host: PairedHost, problem: String? = nil) {
-        id = host.id
-        name = host.name
-        family = host.family
-        trust = host.trust
-        tls = host.trust == .legacy && host.spki != nil ? true : nil
-        address = "\(host.endpoint)"
-        reachable = false
-        connected = false
-        self.problem = problem
-    }
-
-    init(_ host: PairedHost, health: HostHealth) {
-        self.init(host, problem: health.trouble)
-        address = health.place
-        reachable = true
-        service = health.service
-        version = health.version
-        generation = health.generation
-        signedIn = health.assistant?.works
-        clockOffsetSeconds = health.clockOffset?.components.seconds
-        connected = health.standing?.isConnected ?? true
-        connectedDevice = health.standing?.connectedDevice
-        deviceName = health.standing?.deviceName
-        permissions = health.standing?.permissions
-        expiresAt = health.standing?.expiresAt
-    }
-
-    var text: String {
+extension HostStatusReport {
+    fileprivate var text: String {
         var lines = [
             "host       \(name) (\(id.shortID)) at \(address)", "family     \(family.displayName)",
             "trust      \(trust.rawValue)\(howProven)",
@@ -247,7 +190,7 @@ struct HostStatusReport: Encodable, Equatable {
     }
 
     /// The state in a word or two.
-    var state: String {
+    fileprivate var state: String {
         if !reachable { return "no answer" }
         if !connected { return "not connected" }
         if problem != nil { return "has a problem" }
@@ -258,49 +201,5 @@ struct HostStatusReport: Encodable, Equatable {
         if trust == .verified { return " (TLS, both sides proven)" }
         if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
         return " (\(family.behavior.facts.legacyTransport), nothing proven)"
-    }
-
-    /// Why the host cannot be used now.
-    func failure(_ health: HostHealth) -> AppError? {
-        if !connected {
-            return AppError(
-                .notPaired,
-                "host.not_paired",
-                family.behavior.facts.codes.contains(.token)
-                    ? "\(name) no longer accepts this device's token" : "\(name) is not connected to this device",
-                next: family.behavior.facts.codes.contains(.token)
-                    ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
-                    : "pairtool pair"
-            )
-        }
-        if let trouble = health.trouble {
-            return AppError(.hostUnavailable, "host.not_well", "\(name) reports a problem: \(trouble)")
-        }
-        return switch health.assistant {
-        case .account(false):
-            AppError(
-                .hostUnavailable,
-                "host.host_signed_out",
-                "the assistant's account is not signed in on \(name)",
-                next: "sign in to the assistant on the host"
-            )
-        case .program(false):
-            AppError(
-                .hostUnavailable,
-                "host.no_assistant",
-                "the assistant's program does not answer on \(name)",
-                next: "install or start the assistant's program on \(TerminalText.line(name))."
-            )
-        case .account, .program, nil: nil
-        }
-    }
-
-    static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {
-        // Ignores the clock offset, which varies by a second, and the time of the last contact, which changes with
-        // every request.
-        left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
-            && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
-            && left.problem == right.problem && left.permissions == right.permissions
-            && left.expiresAt == right.expiresAt && left.address == right.address && left.generation == right.generation
     }
 }

@@ -79,25 +79,7 @@ extension Answer {
     }
 }
 
-/// The answers of the paired hosts to one request, and the errors of those that did not answer.
-struct HostAnswers<Value: Sendable>: Sendable {
-    /// In the order of pairing.
-    var answers: [Answer<Value>] = []
-    /// How many hosts have nothing of what was asked for.
-    var emptyCount = 0
-    var failures: [(host: PairedHost, error: AppError)] = []
-
-    /// - Parameter results: In the order of pairing.
-    init(_ results: [(host: PairedHost, result: Result<Answer<Value>, AppError>)] = []) {
-        for (host, result) in results {
-            switch result {
-            case .success(let answer): answers.append(answer)
-            case .failure(let error) where error.kind == .nothingFound: emptyCount += 1
-            case .failure(let error): failures.append((host, error))
-            }
-        }
-    }
-
+extension HostAnswers {
     /// The rows of all items, the newest first.
     func rows<Item, Row: DatedRow>(_ row: (Item) -> Row) -> [HostRow<Row>] where Value == [Item] {
         answers.flatMap { answer in answer.value.map { answer.row(row($0)) } }
@@ -107,20 +89,5 @@ struct HostAnswers<Value: Sendable>: Sendable {
     /// Reports the hosts that did not answer, one line each.
     func reportFailures(_ output: Output) {
         for (host, error) in failures { output.warn(error.naming(host)) }
-    }
-
-    /// The error that ends a command for which there is nothing to show.
-    ///
-    /// - Parameter nothing: The error if hosts answered.
-    func failure(_ nothing: AppError) -> AppError {
-        guard answers.isEmpty, emptyCount == 0, let worst = failures.map(\.error.kind).max() else {
-            return nothing
-        }
-        return AppError(
-            worst,
-            "hosts.none_answered",
-            failures.count == 1 ? "the host did not answer" : "none of the \(failures.count) hosts answered",
-            next: "pairtool status --all-hosts"
-        )
     }
 }

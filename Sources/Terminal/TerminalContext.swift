@@ -9,6 +9,7 @@ package struct TerminalContext: Sendable {
     package var stdout: any TextSink
     package var stderr: any TextSink
     package var stdin: any InputSource
+    /// The environment variables by their names.
     package var environment: [String: String]
     /// Whether standard output, error and input are terminals.
     package var stdoutIsTerminal: Bool
@@ -18,6 +19,7 @@ package struct TerminalContext: Sendable {
     package var editsLines: Bool
     /// The window's size, or nil if there is no terminal.
     package var windowSize: @Sendable () -> WindowSize?
+    /// The time of day.
     package var now: @Sendable () -> Date
     /// The clock for pauses.
     package var clock: any Clock<Duration> = ContinuousClock()
@@ -34,6 +36,7 @@ package struct TerminalContext: Sendable {
     /// The messages that the user has seen and that are not repeated.
     package var said = SaidOnce()
 
+    /// The size of a window in characters.
     package struct WindowSize: Sendable, Hashable {
         package var columns: Int
         package var rows: Int
@@ -108,6 +111,7 @@ package struct TerminalContext: Sendable {
     /// The width of the terminal that standard output is; nil if it is none.
     package var columns: Int? { stdoutIsTerminal ? windowSize()?.columns : nil }
 
+    /// The directories of the program.
     package var paths: Paths { Paths(environment: environment) }
 }
 
@@ -123,6 +127,7 @@ package final class SaidOnce: Sendable {
 
 /// A drawing at the end of a terminal's output that changes. Others have to ask for room there.
 package final class TerminalDrawing: Sendable {
+    /// What others ask of the drawing.
     package struct Control: Sendable {
         /// Writes lines above the drawing. Returns false if there is none any more.
         package var insert: @Sendable (String) -> Bool

@@ -1,8 +1,6 @@
 import CompanionWire
-import FoundationEssentials
 package import LineEditor
 import LocalState
-import NIOConcurrencyHelpers
 
 /// The source of the prompts that a user types.
 package protocol PromptReader: Sendable {

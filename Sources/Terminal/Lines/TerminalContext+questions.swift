@@ -110,9 +110,10 @@ extension TerminalContext {
     ///
     /// - Parameter line: Sanitised by the caller.
     /// - Returns: Whether there is a terminal that lines can be replaced at.
+    @discardableResult
     package func showProgress(_ line: String?) -> Bool {
         guard stderrIsTerminal else { return false }
-        stderr.write("\r\u{1B}[K" + (line ?? ""))
+        stderr.write(LastLine.erasure + (line ?? ""))
         return true
     }
 }

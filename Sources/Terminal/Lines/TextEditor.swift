@@ -9,12 +9,15 @@ import SystemPackage
 package struct TextEditor {
     /// Why a text was not changed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
+        /// The kinds of failures that callers distinguish.
         package enum Code: Sendable {
             case noTerminal
+            /// The editor could not be started, failed, or left no text.
             case failed
         }
 
         package fileprivate(set) var code = Code.failed
+        /// What happened, and that the text is as it was.
         package let description: String
         /// What to do; nil if nothing helps.
         package let remedy: String?

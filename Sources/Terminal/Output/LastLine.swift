@@ -13,8 +13,10 @@ package final class LastLine: Sendable {
 
     private let text = NIOLockedValueBox(State())
 
-    private static let erasure = "\r\u{1B}[K"
+    /// Takes a line away, and leaves the cursor at its beginning.
+    static let erasure = "\r\u{1B}[K"
 
+    /// Becomes the drawing of the context.
     package init(_ context: TerminalContext) {
         self.context = context
         context.drawing.set(
@@ -25,6 +27,9 @@ package final class LastLine: Sendable {
         )
     }
 
+    /// Shows a line in place of the one before.
+    ///
+    /// - Parameter line: Sanitised by the caller, and narrower than the window.
     package func show(_ line: String) {
         text.withLockedValue { text in
             guard !text.hasEnded else { return }

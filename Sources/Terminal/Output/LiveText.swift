@@ -46,6 +46,9 @@ package final class LiveText<Progress: LiveLine>: Sendable {
     /// More finished text than this is drawn at once.
     private static var mostFinished: Int { 64 << 10 }
 
+    /// Becomes the drawing of the context.
+    ///
+    /// - Parameter progress: What the line below the text says first.
     package init(_ progress: Progress, context: TerminalContext, options: MarkdownOptions) {
         self.context = context
         begin = context.now()

@@ -12,6 +12,7 @@ package enum OutputFormat: Sendable {
 
 /// Writes a program's data to standard output and its messages to standard error.
 package struct Output: Sendable {
+    /// The streams to write to, and their terminal.
     package var context: TerminalContext
     package let format: OutputFormat
     /// Whether Markdown is passed on as it is, even to a terminal.

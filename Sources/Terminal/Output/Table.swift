@@ -18,6 +18,9 @@ package struct TableColumn<Item> {
     package var rank: Int
     package var value: (Item) -> String
 
+    /// - Parameters:
+    ///   - title: The word in the title line.
+    ///   - value: The text of a row, sanitised when it is drawn.
     package init(_ title: String, _ shrinking: Shrinking = .none, rank: Int = 1, _ value: @escaping (Item) -> String) {
         self.title = title
         self.shrinking = shrinking
@@ -25,6 +28,7 @@ package struct TableColumn<Item> {
         self.value = value
     }
 
+    /// The same, for a column whose text may be cut or not.
     package init(_ title: String, shrinks: Bool, rank: Int = 1, _ value: @escaping (Item) -> String) {
         self.init(title, shrinks ? .text : .none, rank: rank, value)
     }

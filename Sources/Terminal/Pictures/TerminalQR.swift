@@ -26,11 +26,13 @@ package struct TerminalQR {
 
     private let output: Output
     private let invert: Bool
-    /// Whether several modules may share a character. Not every font has these characters.
     private let dense: Bool
-    /// Rows that are printed later and have to fit into the window with the drawing: a prompt, a countdown.
     private let rowsAfter: Int
 
+    /// - Parameters:
+    ///   - rowsAfter: Rows that are printed later and have to fit into the window with the drawing: a prompt, a countdown.
+    ///   - dense: Whether several modules may share a character. Not every font has these characters.
+    ///   - invert: Whether dark modules are drawn instead of light ones where there is no colour. Default: false.
     package init(output: Output, rowsAfter: Int, dense: Bool, invert: Bool = false) {
         self.output = output
         self.dense = dense

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 
 /// Turns SIGINT, SIGTERM and SIGHUP into calls. The innermost handler that accepts a signal gets it.
 package final class Interrupts: Sendable {
+    /// Those of this process.
     package static let shared = Interrupts()
 
     /// Becomes readable when a signal arrives, to wake a wait for input.

@@ -4,6 +4,7 @@ import LocalState
 
 /// Writes files that the user names.
 package enum OutputFile {
+    /// What writing has done.
     package enum Outcome: Sendable {
         /// A new file that only its owner may read; it replaced a file or was created.
         case replaced
@@ -190,6 +191,7 @@ package final class OutputDraft: @unchecked Sendable {
         if case .opened(let descriptor, isOurs: true) = place { close(descriptor) }
     }
 
+    /// Writes the next piece.
     package func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { bytes in
@@ -202,6 +204,7 @@ package final class OutputDraft: @unchecked Sendable {
         }
     }
 
+    /// Puts the file in its place, once everything is written. Without this, what was there stays.
     package func finish() throws {
         try OutputFile.named(path) { () throws(PrivateFile.Failure) in try draft?.finish(isDurable: false) }
     }

@@ -23,13 +23,13 @@ struct HintLine: CodeHints {
     }
 
     func clear() {
-        if isShown { context.stderr.write("\r\u{1B}[K") }
+        if isShown { context.showProgress(nil) }
     }
 
     private func show(_ text: String) {
         guard isShown else { return }
         let width = context.windowSize().map { $0.columns - 1 } ?? 79
-        context.stderr.write("\r\u{1B}[K\(DisplayWidth.cut(TerminalText.line(text), to: max(1, width)))")
+        context.showProgress(DisplayWidth.cut(TerminalText.line(text), to: max(1, width)))
     }
 
     static func text(_ hint: FrameHint) -> String {

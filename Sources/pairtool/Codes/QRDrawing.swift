@@ -65,7 +65,7 @@ struct QRDrawing: Sendable {
 
     /// Draws the code.
     ///
-    /// - Throws: ``AppError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
+    /// - Throws: ``AppError``, `QRCodecError`, `NamedFileError`; `CancellationError` when the user interrupts the wait for a pipe.
     func run(_ out: Output) async throws {
         let text = try await text(out.context)
         try await BlockingCall.run { try draw(text, on: out) }

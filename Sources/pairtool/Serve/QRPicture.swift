@@ -21,8 +21,8 @@ struct QRPicture: Sendable {
 
     /// Checks that this overwrites no file of the user's, and that the file can be written.
     ///
-    /// - Throws: ``AppError`` if the path holds anything but a host's picture or an empty file, or cannot be
-    ///   written.
+    /// - Throws: ``AppError`` if the path holds anything but a host's picture or an empty file; ``NamedFileError`` if
+    ///   it cannot be written to.
     init(path: String) throws {
         let place = try OutputFile.destination(path)
         guard FileStatus(place, followingLinks: false) == nil || Self.isReplaceable(place) else {

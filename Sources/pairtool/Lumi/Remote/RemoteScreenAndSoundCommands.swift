@@ -89,7 +89,8 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
 
     /// The path of the file to write.
     ///
-    /// - Throws: ``AppError`` if something is there that must not be overwritten, or if the path cannot be written.
+    /// - Throws: ``AppError`` if something is there that must not be overwritten; ``NamedFileError`` if the path cannot
+    ///   be written to.
     private func place(_ path: String) throws -> String {
         let place = try OutputFile.destination(path)
         guard let kind = FileStatus(place, followingLinks: false)?.kind else { return place }

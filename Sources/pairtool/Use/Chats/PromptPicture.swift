@@ -8,7 +8,7 @@ import Terminal
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// - Throws: ``AppError`` if no file has this path, or the file is not a picture or is too large.
+    /// - Throws: ``NamedFileError`` if the file cannot be read, ``AppError`` if it is not a picture or is too large.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }

@@ -1,5 +1,4 @@
 import CompanionApp
-import CompanionWire
 import LocalState
 package import PairingAgent
 package import Terminal

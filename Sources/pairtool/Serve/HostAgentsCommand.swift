@@ -1,8 +1,5 @@
 import ArgumentParser
-import CompanionApp
-import CompanionClient
 import CompanionHost
-import CompanionWire
 import PairingAgent
 import Terminal
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionClient
-import Terminal
 
 /// The options of auto mode.
 struct AutoOptions: ParsableArguments {

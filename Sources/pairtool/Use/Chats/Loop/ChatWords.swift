@@ -1,5 +1,4 @@
 import CompanionWire
-import Terminal
 
 /// The commands of the interactive chat, which are typed instead of a prompt.
 enum ChatWords {

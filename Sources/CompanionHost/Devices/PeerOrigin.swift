@@ -14,20 +14,21 @@ enum PeerOrigin: Sendable, Hashable {
     /// Finds the process that has the client's end of a connection from this machine now. Blocks.
     ///
     /// A program that is being started, an agent's too, has the connections of the one that starts it for a moment. So
-    /// only what several looks in a row say counts against the client.
+    /// only what several looks say counts against the client, each a little later: on a busy machine, a moment is long.
     ///
     /// - Parameters:
     ///   - client: The client's end.
     ///   - server: The host's end.
     init(of client: TCPSocket.End, connectedTo server: TCPSocket.End) {
         self = .unknown
-        for _ in 0..<Self.looks {
+        for look in 0..<Self.looks {
+            usleep(UInt32(look) * 2000)
             self = Self(seenOf: client, connectedTo: server)
             if self == .owner { return }
         }
     }
 
-    private static let looks = 5
+    private static let looks = 8
 
     private init(seenOf client: TCPSocket.End, connectedTo server: TCPSocket.End) {
         guard let socket = TCPSocket(of: client, connectedTo: server) else {

@@ -78,7 +78,8 @@ import Testing
                     terminal: true
                 )
                 #expect(typed.status == 0, "\(typed)")
-                #expect(!(typed.err + typed.out).contains("314"))
+                // The port of the address may have the same digits.
+                #expect(!(typed.err + typed.out).replacing(host.endpointText, with: "").contains("314"))
                 #expect(typed.err.contains("A pairing code has six digits."))
                 #expect(host.commands.compactMap { $0.parameters["pair_code"] } == ["271828", "271828", "314159"])
             }

@@ -115,7 +115,7 @@ let modules: [Target] = [
     .target(
         name: "CompanionApp",
         dependencies: [
-            "CompanionClient", "CompanionWire", "Desktop", "Discovery", "History", "Identity", "LocalState",
+            "CompanionClient", "CompanionWire", "DBus", "Desktop", "Discovery", "History", "Identity", "LocalState",
             "PairingAgent", "Providers", "QRCodec",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

@@ -1,14 +1,11 @@
 import CompanionApp
 import CompanionClient
 import CompanionWire
-import DBus
-import Desktop
 import FoundationEssentials
 import Identity
-import PairingAgent
 import Terminal
 
-/// Watches the approval requests of a host, prints changes, and shows new requests on the desktop.
+/// Prints the changes of the approval requests of a host.
 struct ApprovalWatcher: Sendable {
     let session: HostSession
     let output: Output
@@ -25,69 +22,19 @@ struct ApprovalWatcher: Sendable {
         var daemon: String
     }
 
-    /// - Parameter notifies: Whether to show new requests on the desktop too. If that is not possible, the user is told
-    ///   and the watch continues.
+    /// - Parameter notifies: Whether to show new requests on the desktop too.
     func run(notifies: Bool) async throws {
         output.say("Watching \(approvals.place). Ctrl-C ends it.")
-        guard notifies else { return try await watch(nil) }
-        do {
-            try await NotificationService.with(environment: output.context.environment) { service in
-                if !service.hasActions {
-                    output.say(
-                        "The desktop's notifications have no buttons here: decide with pairtool approvals."
-                    )
-                }
-                try await watch(ApprovalNotifications(service: service, host: namesHost ? session.host.name : nil))
-            }
-        } catch let failure as DBusError {
-            output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
-            try await watch(nil)
-        }
+        let follower = ApprovalFollower(
+            approvals: approvals,
+            interval: interval,
+            host: namesHost ? session.host.name : nil,
+            interaction: TerminalInteraction(output: output)
+        )
+        try await follower.run(desktop: notifies ? output.context.environment : nil, show: show)
     }
 
-    private func watch(_ notifications: ApprovalNotifications?) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            defer { group.cancelAll() }
-            if let notifications {
-                group.addTask {
-                    for await (approval, answer) in notifications.decisions { await decide(approval, with: answer) }
-                }
-            }
-            try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
-                show(event)
-                switch event {
-                case .added(let approval):
-                    if let notifications { await show(approval, in: notifications) }
-                case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
-                case .continued, .interrupted, .resumed, .moved: break
-                }
-            }
-        }
-    }
-
-    /// Shows a request on the desktop, with what it is about in full where its host tells that on request alone.
-    private func show(_ approval: Approval, in notifications: ApprovalNotifications) async {
-        var whole: ApprovalResponse?
-        if approval.options != nil { whole = try? await approvals.approval(id: approval.id) }
-        let answer = await notifications.show(whole?.approval ?? approval, mayDecide: whole?.mayDecide ?? true)
-        if let answer { await decide(approval, with: answer) }
-    }
-
-    /// Sends a decision that was made on the desktop. The watch reports the result.
-    private func decide(_ approval: Approval, with answer: ApprovalAnswer) async {
-        do {
-            _ = try await approvals.decide(approval, with: answer)
-        } catch {
-            let failure = AppError(describing: error)
-            output.warn(
-                failure.code,
-                "\(approval.title.scalars(atMost: 200)): \(failure.message)",
-                next: failure.next
-            )
-        }
-    }
-
-    private func show(_ event: ApprovalWatch.Event) {
+    @Sendable private func show(_ event: ApprovalWatch.Event) {
         switch event {
         case .added(let approval):
             let person = approval.requestedBy ?? ""

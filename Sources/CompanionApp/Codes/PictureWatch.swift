@@ -49,6 +49,30 @@ package struct PictureWatch: Sendable {
         try Task.checkCancellation()
     }
 
+    /// Waits for the first picture with a code that can be used.
+    ///
+    /// - Throws: ``DesktopError``; `CancellationError` when the user has enough of waiting.
+    package func firstSymbol() async throws -> PairingSymbol {
+        let interaction = environment.interaction
+        var found: PairingSymbol?
+        let announce = {
+            interaction.say("Waiting for a picture of the code in \(TerminalText.line(directory)).")
+        }
+        try await run(ready: announce) { event in
+            do {
+                switch event {
+                case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
+                case .failure(let error): throw error
+                }
+            } catch let error as AppError {
+                interaction.warn(error)
+            }
+            return found == nil
+        }
+        guard let found else { throw CancellationError() }
+        return found
+    }
+
     private func path(_ name: String) -> String {
         directory.ends(with: "/") ? directory + name : "\(directory)/\(name)"
     }

@@ -101,7 +101,7 @@ struct PairCommand: AsyncParsableCommand {
         }
     }
 
-    mutating func run() async throws {
+    func run() async throws {
         let context = options.output.context
         let begin = context.now()
         let given = try await givenCode(context)
@@ -113,13 +113,20 @@ struct PairCommand: AsyncParsableCommand {
         }
     }
 
-    private mutating func pair(_ given: GivenCode, readAt: Date) async throws {
+    private func pair(_ given: GivenCode, readAt: Date) async throws {
         let output = options.output
         let environment = output.environment(discovery.choice)
         let payload = given.payload
-        url = try await url?.resolved(interface: environment.discoveryInterface)
+        let url = try await url?.resolved(interface: environment.discoveryInterface)
         let device = try PairingDevice(name: pairing.deviceName, environment: environment)
-        let target = try await findTarget(given, in: environment)
+        let chosen = ChosenTarget(
+            host: host,
+            url: url,
+            family: family,
+            timeout: timeout.duration,
+            environment: environment
+        )
+        let target = try await chosen.find(for: given)
         let outcome = try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
@@ -138,7 +145,7 @@ struct PairCommand: AsyncParsableCommand {
                     required: pairing.require,
                     asksForLess: pairing.isLimited
                 ),
-                findElsewhere: try elsewhere(payload, in: environment),
+                findElsewhere: try chosen.elsewhere(than: payload),
                 environment: environment
             )
         )
@@ -146,7 +153,7 @@ struct PairCommand: AsyncParsableCommand {
     }
 }
 
-// MARK: Code and target
+// MARK: Code
 
 extension PairCommand {
     /// If the host of a code that looks expired could not be asked, the code is the more likely reason. While the host
@@ -165,33 +172,17 @@ extension PairCommand {
         )
     }
 
-    /// The code that was given with the command; all nil if the user types it later.
-    private struct GivenCode {
-        var payload: PairingPayload?
-        var token: String?
-        /// The host that a QR code with a token names. The token goes nowhere else.
-        var target: PairingTarget?
-
-        init(payload: PairingPayload? = nil, token: String? = nil) {
-            self.payload = payload
-            self.token = token
-        }
-
-        init(_ symbol: PairingSymbol) {
-            payload = symbol.payload
-            token = symbol.server?.token
-            target = symbol.server.map {
-                PairingTarget(endpoint: $0.endpoint, family: symbol.family, isSecure: $0.isSecure)
-            }
-        }
-    }
-
     private func givenCode(_ context: TerminalContext) async throws -> GivenCode {
         if let place = places.places.first ?? qr.map(CodePlace.file) {
             return GivenCode(try await place.symbol(environment: options.environment))
         }
         if let directory = places.watch {
-            return GivenCode(try await savedSymbol(in: directory, in: options.environment))
+            let watch = PictureWatch(
+                directory: directory,
+                existing: places.existing,
+                environment: options.environment
+            )
+            return GivenCode(try await watch.firstSymbol())
         }
         if let input = places.frames.input {
             let reading = FrameReading(
@@ -211,93 +202,6 @@ extension PairCommand {
         }
         let input = context.stdin
         let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
-        return GivenCode(payload: try Self.payload(typed: line))
-    }
-
-    /// Waits for the first picture of a code that is saved to a directory.
-    private func savedSymbol(in directory: String, in environment: AppEnvironment) async throws -> PairingSymbol {
-        var found: PairingSymbol?
-        let watch = PictureWatch(directory: directory, existing: places.existing, environment: environment)
-        let announce = {
-            environment.interaction.say("Waiting for a picture of the code in \(TerminalText.line(directory)).")
-        }
-        try await watch.run(ready: announce) { event in
-            do {
-                switch event {
-                case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
-                case .failure(let error): throw error
-                }
-            } catch let error as AppError {
-                environment.interaction.warn(error)
-            }
-            return found == nil
-        }
-        guard let found else { throw CancellationError() }
-        return found
-    }
-
-    private static func payload(typed line: String) throws -> PairingPayload {
-        guard let code = PairingPayload.code(typed: line) else {
-            throw AppError(.usage, "pairing.code_format", "a pairing code has six digits; nothing was sent")
-        }
-        return PairingPayload(code: code, token: nil, expiresAt: nil)
-    }
-
-    private func findTarget(_ given: GivenCode, in environment: AppEnvironment) async throws -> PairingTarget {
-        let payload = given.payload
-        if let target = given.target { return try required(target) }
-        if let url {
-            return try PairingTarget(local: url, family: family ?? .usual)
-        }
-        let finder = try finder(environment)
-        if let payload, host == nil, payload.spki != nil, let named = PairingTarget(payload: payload) { return named }
-        if let hostID = namedHostID(payload) {
-            return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
-        }
-        // Typed digits may be for a host of any family.
-        let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
-        let families = HostFamily.allCases.filter { family in
-            shown.map { family.behavior.facts.codes.contains($0) && family.behavior.facts.isAdvertised } ?? true
-        }
-        return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
-    }
-
-    /// The host that a QR code names, unless the user named another one.
-    private func required(_ target: PairingTarget) throws -> PairingTarget {
-        let isNamed = url.map { target.allEndpoints == [$0.endpoint(of: target.family)] } ?? true
-        guard host.map(target.matches) ?? true, isNamed else {
-            throw AppError(
-                .usage,
-                "pairing.foreign_host",
-                "the QR code is for the \(target.family.displayName) host at \(target.name), but you named another host; "
-                    + "nothing was sent",
-                next: "do not name a host: pairtool pair --qr FILE"
-            )
-        }
-        return target
-    }
-
-    /// Looks for the advertised address of the host in a QR code, in case the address in the code does not lead to it.
-    private func elsewhere(
-        _ payload: PairingPayload?,
-        in environment: AppEnvironment
-    ) throws -> (@Sendable () async throws -> PairingTarget)? {
-        guard let payload, let hostID = namedHostID(payload), PairingTarget(payload: payload) != nil else { return nil }
-        let finder = try finder(environment)
-        return { try await finder.find(hostID: hostID, expiresAt: payload.expiresAt) }
-    }
-
-    /// The id of the host that a QR code names with its key, if the user named no host.
-    private func namedHostID(_ payload: PairingPayload?) -> String? {
-        url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
-    }
-
-    private func finder(_ environment: AppEnvironment) throws -> PairingTargetFinder {
-        PairingTargetFinder(
-            interaction: environment.interaction,
-            client: try environment.discoveryClient(),
-            limit: timeout.duration,
-            known: try PairedHostStore(directory: environment.paths.data).load()
-        )
+        return try GivenCode(typed: line)
     }
 }

@@ -119,6 +119,7 @@ let modules: [Target] = [
             "PairingAgent", "Providers", "QRCodec",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "TOMLKit", package: "TOMLKit"),
         ],
         swiftSettings: strict
     ),
@@ -180,7 +181,6 @@ let modules: [Target] = [
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            .product(name: "TOMLKit", package: "TOMLKit"),
         ],
         swiftSettings: strict,
         linkerSettings: program

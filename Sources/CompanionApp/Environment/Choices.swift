@@ -1,27 +1,27 @@
-import CompanionApp
 import CompanionWire
-import History
-import LocalState
-import PairingAgent
+package import History
+package import LocalState
+package import PairingAgent
 import TOMLKit
 
 /// The user's choices in `config.toml`. A file that is wrong or damaged never fails a command. While it has a fault,
 /// nothing is kept and nothing is removed, because the user's intention is not known.
-struct Choices: Sendable {
+package struct Choices: Sendable {
     /// nil if nothing is to be kept.
-    var history: HistoryLimits? = HistoryLimits()
+    package var history: HistoryLimits? = HistoryLimits()
     /// The kinds of notifications that are shown on the desktop. Default: all.
-    var notifications = Set(NotificationKind.allCases)
-    var faults: [AppError] = []
+    package var notifications = Set(NotificationKind.allCases)
+    /// The faults of the file, as warnings.
+    package var faults: [AppError] = []
 
     /// Whether the user turned the history off.
-    var isHistoryOff: Bool { history == nil && faults.isEmpty }
+    package var isHistoryOff: Bool { history == nil && faults.isEmpty }
 
     /// The most bytes of the file.
     private static let sizeLimit = 1 << 20
 
     /// Reads the file; a missing one chooses nothing.
-    static func load(_ paths: Paths) -> Choices {
+    package static func load(_ paths: Paths) -> Choices {
         let path = "\(paths.config)/config.toml"
         var choices = Choices()
         do {

@@ -48,6 +48,11 @@ package struct QueuedPrompt: Sendable {
         )
     }
 
+    /// Removes it.
+    package func remove() throws {
+        try store.update { $0.finish(prompt.id) }
+    }
+
     /// Whether it waits still.
     package var isWaiting: Bool {
         get throws { try store.load().isWaiting(prompt.id) }

@@ -3,8 +3,6 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import Identity
-import PairingAgent
 import Terminal
 
 struct OutboxCommand: AsyncParsableCommand {
@@ -29,8 +27,6 @@ struct OutboxCommand: AsyncParsableCommand {
         ],
         defaultSubcommand: OutboxListCommand.self
     )
-
-    fileprivate static let nothing = AppError(.nothingFound, "outbox.empty", "no prompt is waiting")
 }
 
 struct OutboxListCommand: AsyncParsableCommand {
@@ -50,7 +46,7 @@ struct OutboxListCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let prompts = try QueuedPrompt.all(host.selector, in: options.environment)
-        guard !prompts.isEmpty else { throw OutboxCommand.nothing }
+        guard !prompts.isEmpty else { throw OutboxRun.nothing }
         let now = output.context.now()
         output.list(
             prompts.map(WaitingRow.init),
@@ -126,56 +122,9 @@ struct OutboxSendCommand: AsyncParsableCommand {
     func run() async throws {
         var output = options.output
         output.isPlain = rendering.plain
-        let environment = output.environment()
-        var chosen: QueuedPrompt?
-        if let word = again ?? id { chosen = try QueuedPrompt.find(word, of: host.selector, in: environment) }
-        if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
-        if chosen == nil { try await askAboutUncertain(environment) }
-        let waiting = try QueuedPrompt.all(host.selector, in: environment).filter { queued in
-            queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
-        }
-        guard !waiting.isEmpty else {
-            var nothing = OutboxCommand.nothing
-            if try !QueuedPrompt.all(host.selector, in: environment).isEmpty {
-                nothing.next = "those that may have been sent, or were refused: pairtool outbox send --again ID"
-            }
-            throw nothing
-        }
-        var failed: [AppError.Kind] = []
-        for target in waiting.map(\.host).unique {
-            do {
-                let outcome = try await send(to: target, only: chosen?.prompt.id, shownOn: output)
-                failed += outcome.failures
-                if outcome.isCancelled { break }
-            } catch {
-                try Task.checkCancellation()
-                let failure = AppError(describing: error).adding("What waits for \(target.name) keeps waiting.")
-                output.report(failure)
-                failed.append(failure.kind)
-            }
-        }
-        if let worst = failed.max() { throw ExitRequest(worst) }
-    }
-
-    private func send(
-        to target: PairedHost,
-        only id: String?,
-        shownOn output: Output
-    ) async throws -> OutboxSender.Outcome {
-        try await host.selector.naming(target).withSession(output.environment(), saysWaiting: false) { session in
-            try await OutboxSender(session, mode: .showing(output.turnView)).send { id?.isSame(as: $0.id) ?? true }
-        }
-    }
-
-    private func askAboutUncertain(_ environment: AppEnvironment) async throws {
-        guard environment.interaction.canAsk else { return }
-        for queued in try QueuedPrompt.all(host.selector, in: environment) where queued.prompt.state == .uncertain {
-            let name = TerminalText.line(queued.host.name)
-            let question = "\(name) may have got this already: \(queued.prompt.excerpt)\nSend it again?"
-            if try await environment.interaction.confirm(question) {
-                try queued.store.update { $0.sendAgain(queued.prompt.id) }
-            }
-        }
+        let run = OutboxRun(hosts: host.selector, environment: output.environment(), view: output.turnView)
+        let choice = again.map(OutboxRun.Choice.again) ?? id.map(OutboxRun.Choice.one) ?? .all
+        if let worst = try await run.run(choice) { throw ExitRequest(worst) }
     }
 }
 
@@ -197,8 +146,8 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
 
     func run() async throws {
         let found = try QueuedPrompt.find(id, of: host.selector, in: options.environment)
+        try found.remove()
         let id = found.prompt.id
-        try found.store.update { $0.finish(id) }
         options.output.result(WaitingRow(found), id: id) { "\(TerminalText.line(id)) removed." }
     }
 }

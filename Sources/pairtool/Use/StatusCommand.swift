@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionApp
-import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -38,34 +37,26 @@ struct StatusCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (output, environment) = (options.output, options.environment)
-        guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
+        if all.allHosts, watch {
+            let interval = interval.duration
+            let worst = try await host.selector.followStatuses(every: interval, in: environment, show)
+            if let worst { throw ExitRequest(worst) }
+            return
+        }
+        guard !all.allHosts else { return try await showAll() }
         guard watch else {
-            let selected = try await host.selector.selected(environment)
-            let health = try await health(of: selected, in: environment)
-            let report = HostStatusReport(selected, health: health)
-            show(report)
-            if let failure = report.failure(health) {
-                // Show the failure only if the report does not already contain it.
-                let isUnsaid = health.trouble != nil || !report.connected && report.connectedDevice == nil
-                if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
-                throw output.ended(by: failure)
+            let status = try await host.selector.status(in: environment)
+            show(status.report)
+            guard let failure = status.failure else {
+                return try host.selector.noteContact(with: status.host, in: environment)
             }
-            return try host.selector.noteContact(with: selected, in: environment)
+            // Show the failure only if the report does not already contain it.
+            if output.format != .json, status.isFailureUnsaid { output.say(TerminalText.line(failure.message)) }
+            throw output.ended(by: failure)
         }
         try await host.selector.repeating(environment) {
-            try await follow(try await host.selector.selected(environment), in: environment)
-        }
-    }
-
-    /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.
-    private func health(of host: PairedHost, in environment: AppEnvironment) async throws -> HostHealth {
-        do {
-            let health = try await host.family.behavior.health(of: host, environment: environment, timeouts: .init())
-            if let failure = health.standing?.failure { throw failure }
-            return health
-        } catch let error as CompanionClientError {
-            await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
-            throw error.naming(host)
+            let selected = try await host.selector.selected(environment)
+            try await selected.followStatus(every: interval.duration, in: environment, show)
         }
     }
 
@@ -75,11 +66,9 @@ struct StatusCommand: AsyncParsableCommand {
         let hosts = try host.selector.pairedHosts(with: .health, for: "its state", in: environment)
         let limit = all.limit ?? environment.hostLimit
         let results = try await host.selector.ask(hosts, in: environment, limit: limit) { one, environment in
-            let selected = try await one.selected(environment)
-            let health = try await health(of: selected, in: environment)
-            try one.noteContact(with: selected, in: environment)
-            let report = HostStatusReport(selected, health: health)
-            return (report: report, failure: report.failure(health))
+            let status = try await one.status(in: environment)
+            try one.noteContact(with: status.host, in: environment)
+            return (report: status.report, failure: status.failure)
         }
         var failures = HostAnswers<HostStatusReport>()
         var rows: [(report: HostStatusReport, failure: AppError?)] = []
@@ -110,52 +99,7 @@ struct StatusCommand: AsyncParsableCommand {
         throw failures.failure(AppError(.failed, "hosts.none_answered", "no host answered"))
     }
 
-    private func followAll() async throws {
-        let environment = options.environment
-        let hosts = try host.selector.pairedHosts(with: .health, for: "its state", in: environment)
-        let worst = try await host.selector.follow(hosts, in: environment) { one, host, environment in
-            let selected: PairedHost
-            do {
-                selected = try await one.selected(environment)
-            } catch let error as AppError where error.kind == .unreachable {
-                show(HostStatusReport(host, problem: error.message))
-                throw error
-            }
-            try await follow(selected, in: environment)
-        }
-        if let worst { throw ExitRequest(worst) }
-    }
-
-    private func follow(_ host: PairedHost, in environment: AppEnvironment) async throws {
-        var last: HostStatusReport?
-        func take(_ answer: Result<HostHealth, CompanionClientError>) throws {
-            let report: HostStatusReport
-            switch answer {
-            case .failure(let error): report = HostStatusReport(host, problem: error.naming(host).description)
-            case .success(let health):
-                if let failure = health.standing?.failure {
-                    guard host.trust != .verified else { throw failure }
-                    report = HostStatusReport(host, problem: failure.naming(host).description)
-                } else {
-                    report = HostStatusReport(host, health: health)
-                }
-            }
-            if report != last { show(report) }
-            last = report
-        }
-        do {
-            try await host.family.behavior.watchHealth(
-                of: host,
-                every: interval.duration,
-                environment: environment,
-                take
-            )
-        } catch let error as CompanionClientError {
-            throw error.naming(host)
-        }
-    }
-
-    private func show(_ report: HostStatusReport) {
+    @Sendable private func show(_ report: HostStatusReport) {
         let output = options.output
         output.result(report, id: report.id) { output.fitted(report.text, indent: 11) }
     }

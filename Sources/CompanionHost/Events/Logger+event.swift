@@ -24,7 +24,8 @@ extension Logger.Metadata {
         if let code { metadata["code"] = "\(code)" }
         if let latency {
             let (seconds, attoseconds) = latency.components
-            metadata["ms"] = "\(Double(seconds * 1000) + (Double(attoseconds) / 1e13).rounded() / 100)"
+            let hundredths = seconds * 100_000 + Int64((Double(attoseconds) / 1e13).rounded())
+            metadata["ms"] = "\(Double(hundredths) / 100)"
         }
         if let device { metadata["device"] = "\(device)" }
         return metadata

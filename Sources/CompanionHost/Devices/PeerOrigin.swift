@@ -63,8 +63,11 @@ enum PeerOrigin: Sendable, Hashable {
     }
 
     /// Whether the mark of agents' processes begins at a process: it is another host of the same user then, and no
-    /// agent.
+    /// agent. A process that an agent has left behind may have a parent without the mark, but stays in a session that
+    /// the agent began: nobody gets back into another one (setsid(2)).
     private static func isOtherHost(_ process: ProcessTable.Entry) -> Bool {
         process.parent != getpid() && !InheritedMark.isOn(process.parent)
+            && process.session != process.id && ProcessTable.entry(process.session) != nil
+            && !InheritedMark.isOn(process.session)
     }
 }

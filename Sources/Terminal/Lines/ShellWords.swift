@@ -4,29 +4,29 @@ package enum ShellWords {
     /// - Returns: nil if a quote is not closed.
     package static func split(_ text: String) -> [String]? {
         var words: [String] = []
-        var current: String?
-        var quote: Character?
+        var current: String.UnicodeScalarView?
+        var quote: Unicode.Scalar?
         var isEscaped = false
-        for character in text {
+        for scalar in text.unicodeScalars {
             if isEscaped {
-                current = (current ?? "") + String(character)
+                current = (current ?? .init()) + [scalar]
                 isEscaped = false
-            } else if character == "\\", quote != "'" {
+            } else if scalar == "\\", quote != "'" {
                 isEscaped = true
-            } else if let open = quote {
-                if character == open { quote = nil } else { current = (current ?? "") + String(character) }
-            } else if character == "'" || character == "\"" {
-                quote = character
-                current = current ?? ""
-            } else if character.isWhitespace {
-                if let word = current { words.append(word) }
+            } else if scalar == quote {
+                quote = nil
+            } else if quote == nil, scalar == "'" || scalar == "\"" {
+                quote = scalar
+                current = current ?? .init()
+            } else if quote == nil, scalar.properties.isWhitespace {
+                if let word = current { words.append(String(word)) }
                 current = nil
             } else {
-                current = (current ?? "") + String(character)
+                current = (current ?? .init()) + [scalar]
             }
         }
         guard quote == nil, !isEscaped else { return nil }
-        if let word = current { words.append(word) }
+        if let word = current { words.append(String(word)) }
         return words
     }
 }

@@ -12,7 +12,7 @@ struct TerminalTextTests {
         "What is not seen, and makes another name of one, is shown",
         arguments: [
             "\u{AD}", "\u{200B}", "\u{200C}", "\u{200D}", "\u{3164}", "\u{FFA0}", "\u{115F}", "\u{1160}", "\u{34F}",
-            "\u{180E}", "\u{2060}", "\u{FEFF}",
+            "\u{180E}", "\u{2060}", "\u{FEFF}", "\u{17B4}", "\u{1D173}",
         ]
     )
     func unseen(_ scalar: String) {
@@ -32,5 +32,11 @@ struct TerminalTextTests {
     )
     func joiners(_ text: String) {
         #expect(!TerminalText.isUnsafe(text) && TerminalText.line(text).isSame(as: text))
+    }
+
+    @Test("In JSON it is an escape, but for joiners that change how their neighbours look")
+    func json() {
+        #expect(TerminalText.json("{\"a\":\"Stu\u{200D}dio\"}") == #"{"a":"Stu\u200ddio"}"#)
+        #expect(TerminalText.json("\"👩\u{200D}🌾\"") == "\"👩\u{200D}🌾\"")
     }
 }

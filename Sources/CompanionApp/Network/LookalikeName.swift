@@ -13,7 +13,7 @@ struct LookalikeName: Hashable, Sendable {
         let plain = String(String.UnicodeScalarView(name.unicodeScalars.map(Self.plain)))
         for scalar in plain.lowercased().unicodeScalars {
             guard !TerminalText.isUnsafe(scalar), !scalar.properties.isWhitespace,
-                !scalar.properties.isDefaultIgnorableCodePoint
+                !scalar.properties.isDefaultIgnorableCodePoint, scalar != Self.blankBraille
             else { continue }
             skeleton.append(Self.latin[scalar] ?? scalar)
         }
@@ -40,11 +40,14 @@ struct LookalikeName: Hashable, Sendable {
         return Unicode.Scalar(ascii) ?? scalar
     }
 
+    /// A sign of Braille without dots.
+    private static let blankBraille: Unicode.Scalar = "\u{2800}"
+
     private static let latin: [Unicode.Scalar: Unicode.Scalar] = {
         let pairs: [(String, String)] = [
             // Cyrillic, Greek, and Latin letters, digits and signs that look like another (such as capital I).
             ("аеорсухіјѕԁһԛԝвкмнт", "aeopcyxljsdhqwbkmht"), ("αοινυκρτχ", "aolvukptx"),
-            ("i0l1|ı’ʼ‐‑–—", "lollll''----"),
+            ("i0l1|ı’ʼ‐‑–—", "lollll''----"), ("ⅰⅼⅽⅾⅿⅴⅹℓℎ", "llcdmvxlh"),
         ]
         var map: [Unicode.Scalar: Unicode.Scalar] = [:]
         for (from, to) in pairs {

@@ -39,9 +39,9 @@ package enum TerminalText {
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true
-        case 0xAD, 0x034F, 0x115F...0x1160, 0x180E, 0x3164, 0xFFA0: true
+        case 0xAD, 0x034F, 0x115F...0x1160, 0x17B4...0x17B5, 0x180E, 0x3164, 0xFFA0: true
         case 0x061C, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB: true
-        case 0xE0000...0xE007F: true
+        case 0x1D173...0x1D17A, 0xE0000...0xE007F: true
         default: false
         }
     }
@@ -72,8 +72,10 @@ package enum TerminalText {
     package static func json(_ json: String) -> String {
         guard isUnsafe(json) else { return json }
         var result = ""
+        var previous: Unicode.Scalar?
         for scalar in json.unicodeScalars {
-            if isUnsafe(scalar) {
+            defer { previous = scalar }
+            if isUnsafe(scalar, after: previous) {
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)
                     result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

@@ -12,6 +12,7 @@ import Testing
             ("Mac mini", "Macmini"), ("\u{E9}tage", "e\u{301}tage"), ("Ann\u{2019}s", "Ann's"), ("a\u{200B}b", "ab"),
             ("Ｓｔｕｄｉｏ　１", "Studio 1"), ("𝐒𝐭𝐮𝐝𝐢𝐨 𝟏", "Studio 1"), ("Ⓢⓣⓤⓓⓘⓞ", "Studio"), ("🆂tudio", "Studio"),
             ("Stu\u{AD}dio", "Studio"), ("Stu\u{200D}dio", "Studio"), ("Studio\u{3164}", "Studio"),
+            ("Studio\u{2800}", "Studio"), ("Ⅿac", "Mac"), ("ℓab", "lab"),
         ]
     )
     func same(one: String, other: String) {

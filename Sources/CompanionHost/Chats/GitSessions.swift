@@ -17,9 +17,6 @@ package final class GitSessions: Sendable {
         var snapshot: GitSnapshot?
     }
 
-    /// How long the files are looked at when a turn has ended.
-    private static let countTime = Duration.seconds(5)
-
     let table: GitSessionTable
     let snapshots: GitSnapshots
     let clock: HostClock
@@ -78,7 +75,8 @@ package final class GitSessions: Sendable {
         }
     }
 
-    /// How many files the agent has changed in a turn that has ended; nil if that cannot be found out in ``countTime``.
+    /// How many files the agent has changed in a turn that has ended; nil if that cannot be found out in
+    /// ``GitRepository/time``.
     func count(since start: Start) async -> Int? {
         guard let old = start.snapshot else { return nil }
         let (counts, continuation) = AsyncStream.makeStream(of: Int?.self)
@@ -99,7 +97,7 @@ package final class GitSessions: Sendable {
             await new.remove()
         }
         let limit = Task {
-            try? await Task.sleep(for: Self.countTime)
+            try? await Task.sleep(for: GitRepository.time)
             continuation.finish()
         }
         defer {

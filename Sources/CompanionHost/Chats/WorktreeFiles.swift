@@ -12,7 +12,7 @@ struct RemovalLimits: Sendable {
     /// Whether to go on after an entry that cannot be removed.
     var isForced = false
 
-    static let usual = RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time)
+    static var usual: RemovalLimits { RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time) }
     /// By force: 5 s together, whatever git does.
     static let forced = RemovalLimits(
         look: .milliseconds(1500),

@@ -41,7 +41,9 @@ struct GitRepository: Sendable, Hashable {
     /// Digits of an object's name.
     var digits: Int { format.isSame(as: "sha256") ? 64 : 40 }
 
-    static let time = Duration.seconds(5)
+    /// How long a run of git may take where nothing else is said, and a look at a repository's files. A task can have a
+    /// limit of its own, as on a machine that has other work.
+    @TaskLocal static var time = Duration.seconds(5)
 
     /// The top directory of the repository that a directory is in.
     ///

@@ -29,7 +29,7 @@ struct TestRepository: Sendable {
                 limits: limits
             )
             try await repository.make(script)
-            return try await body(repository)
+            return try await GitRepository.$time.withValue(gitTime) { try await body(repository) }
         }
     }
 

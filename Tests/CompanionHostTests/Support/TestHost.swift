@@ -1,5 +1,4 @@
 import AsyncHTTPClient
-import CompanionHost
 import CompanionWire
 import FoundationEssentials
 import Logging
@@ -9,6 +8,8 @@ import NIOSSL
 import ServiceLifecycle
 import Subprocess
 import Testing
+
+@testable import CompanionHost
 
 /// A real host on a free port of the loopback interface, with projects and a database in a fresh directory.
 struct TestHost: Sendable {
@@ -209,7 +210,7 @@ func running<Result: Sendable>(
 ) async throws -> Result {
     let group = ServiceGroup(configuration: .init(services: [server], logger: .silent))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
-        tasks.addTask { try await group.run() }
+        tasks.addTask { try await GitRepository.$time.withValue(gitTime) { try await group.run() } }
         var ports: HostPorts?
         for await event in server.events {
             guard case .listening(let plain, let secure) = event else { continue }
@@ -231,6 +232,9 @@ func running<Result: Sendable>(
         return try result.get()
     }
 }
+
+/// How long git may take where no test is about that: a busy machine needs more time than a host gives it.
+let gitTime = Duration.seconds(60)
 
 extension Logger {
     static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -82,18 +82,9 @@ enum AICLIPermissionQuestion {
             }
         }
         return { approval in
-            let text = TerminalText.block("\nThe agent asks: \(approval.title)")
-            let options = approval.options ?? []
             await TurnNotifier(environment: environment, hostName: hostName).show(.question, chat: "")
-            // All words mean yes or no.
-            if options.allSatisfy({ $0.kind != .other }) {
-                return try await environment.interaction.confirm(text)
-                    ? .allow(always: false) : .reject(always: false, reason: nil)
-            }
-            guard let index = try await environment.interaction.choose(text, from: options.map(\.name)) else {
-                return .reject(always: false, reason: nil)
-            }
-            return .option(options[index].id)
+            let answer = try await environment.interaction.answer(approval, mayDecide: true, mayAlways: false)
+            return answer ?? .reject(always: false, reason: nil)
         }
     }
 }

@@ -10,29 +10,51 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     package var options: [String]
     /// The tool that needs the permission, if the host names it.
     package var tool: String?
+    /// The other members of the request: a line for each, `name: value`, by name. Empty for none.
+    package var details: String
 
     /// An empty list of options becomes the default.
     package init(
         sessionID: String? = nil,
         prompt: String,
         options: [String] = ["y", "n"],
-        tool: String? = nil
+        tool: String? = nil,
+        details: String = ""
     ) {
         self.sessionID = sessionID
         self.prompt = prompt
         self.options = options.isEmpty ? ["y", "n"] : options
         self.tool = tool
+        self.details = details
     }
 
     /// - Returns: nil if the question has no text.
     init?(_ data: JSONValue, tool: String?) {
-        guard let prompt = data.text("prompt", "permissionPrompt", "message", "text", "content") else { return nil }
+        let texts = ["prompt", "permissionPrompt", "message", "text", "content"]
+        guard let shown = texts.first(where: { data[$0]?.text != nil }), let prompt = data[shown]?.text else {
+            return nil
+        }
         self.init(
             sessionID: data.text("sessionId"),
             prompt: prompt,
             options: data["options"]?.array?.compactMap(\.text) ?? [],
-            tool: tool
+            tool: tool,
+            details: Self.details(data, besides: Self.unshown.union([shown]), unlike: [prompt, tool ?? ""])
         )
+    }
+
+    /// Members that say nothing of what is to be done.
+    private static let unshown: Set<String> = [
+        "sessionId", "options", "default", "type", "timestamp", "requestId", "id",
+    ]
+
+    private static func details(_ data: JSONValue, besides names: Set<String>, unlike texts: [String]) -> String {
+        (data.object ?? [:]).filter { name, value in
+            let isSaid = value.string.map { text in texts.contains { $0.isSame(as: text) } } ?? false
+            return !isSaid && value != .null && !names.contains(name)
+        }
+        .map { name, value in "\(name): \(value.string ?? String(decoding: value.json, as: UTF8.self))" }
+        .sorted().joined(separator: "\n")
     }
 
     private static let yes = ["y", "yes", "allow", "approve", "accept", "ok"]
@@ -57,7 +79,15 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
             if Self.yes.contains(small) { kind = .allowOnce }
             return ApprovalOption(id: word, name: word, kind: kind)
         }
-        return Approval(id: "", title: prompt, options: options)
+        let (title, rest) = prompt.cut(at: "\n").map { (String($0.before), String($0.after)) } ?? (prompt, "")
+        let arguments = [rest, details].filter { !$0.isEmpty }.joined(separator: "\n")
+        return Approval(
+            id: "",
+            title: title,
+            kind: tool ?? "",
+            arguments: arguments.isEmpty ? nil : arguments,
+            options: options
+        )
     }
 
     /// The word that an answer means; nil to deny.

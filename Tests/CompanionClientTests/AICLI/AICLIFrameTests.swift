@@ -203,4 +203,21 @@ import Testing
         #expect(branches.approval.options?.map(\.kind) == [ApprovalOption.Kind.other, .other])
         #expect(branches.word(for: .option("develop")) == "develop" && branches.word(for: .allow(always: false)) == nil)
     }
+
+    @Test("A question shows all that the request has, its first line before the rest")
+    func wholeQuestion() throws {
+        let asked = try event(
+            "permissionRequired",
+            #"{"sessionId":"s","prompt":"Run it?\nrm -r build","message":"and push","options":["y","n"],"#
+                + #""default":"n","toolName":"Bash","input":{"command":"rm -r build"},"text":"Run it?\nrm -r build"}"#
+        )
+        guard case .permission(let request) = asked else {
+            Issue.record("\(asked)")
+            return
+        }
+        let approval = request.approval
+        #expect(approval.title == "Run it?" && approval.kind == "Bash")
+        #expect(approval.arguments == "rm -r build\ninput: {\"command\":\"rm -r build\"}\nmessage: and push")
+        #expect(AICLIPermissionRequest(prompt: "Go on?").approval.arguments == nil)
+    }
 }

@@ -27,7 +27,8 @@ extension TerminalInteraction {
                 }
                 guard let key = typed else {
                     context.stderr.write("\n")
-                    say("To answer: pairtool approvals approve \(approval.id.shortID)")
+                    // What has no id can be answered here only.
+                    if !approval.id.isEmpty { say("To answer: pairtool approvals approve \(approval.id.shortID)") }
                     return nil
                 }
                 if key == OptionKeys.view {

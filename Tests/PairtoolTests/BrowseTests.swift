@@ -115,7 +115,12 @@ import Testing
     @Test("Disconnecting ends our connection only, and never another device's")
     func disconnect() async throws {
         try await withPairedMac { mac, user in
-            #expect(await user.run("disconnect").status == 0)
+            let unasked = await user.run("disconnect")
+            #expect(unasked.status == 2 && unasked.err.contains("--yes"), "\(unasked)")
+            let no = await user.run("disconnect", stdin: "\n", terminal: true)
+            #expect(no.status == 1 && no.err.contains("this device has to be paired again"), "\(no)")
+            #expect(mac.requests("POST", "/companion/disconnect").isEmpty)
+            #expect(await user.run("disconnect", stdin: "y\n", terminal: true).status == 0)
             #expect(mac.requests("POST", "/companion/disconnect").count == 1)
             #expect(await user.run("projects").status == 5)
             #expect(await user.run("disconnect").status == 0)

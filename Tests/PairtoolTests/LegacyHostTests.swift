@@ -69,7 +69,7 @@ import Testing
 
                 let strict = await user.run("send", chat, "list", "--require", "verified", "--json")
                 #expect(strict.status == 13, "\(strict)")
-                #expect(await user.run("disconnect").status == 0)
+                #expect(await user.run("disconnect", "--yes").status == 0)
                 let after = await user.run("projects", "--json")
                 #expect(after.status == 5, "\(after)")
             }

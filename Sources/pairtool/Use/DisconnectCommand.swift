@@ -12,7 +12,7 @@ struct DisconnectCommand: AsyncParsableCommand {
         abstract: "End this device's connection to the host.",
         discussion: """
             At a verified host this ends the session; the next command opens another. A legacy host has to be paired \
-            with again. To end the pairing itself, run `pairtool devices revoke`.
+            with again, so you are asked first. To end the pairing itself, run `pairtool devices revoke`.
 
             Examples:
               pairtool disconnect
@@ -20,6 +20,7 @@ struct DisconnectCommand: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -42,7 +43,17 @@ struct DisconnectCommand: AsyncParsableCommand {
                 )
             }
             let wasConnected = connected != nil
-            if wasConnected { _ = try await session.devices.disconnect() }
+            if wasConnected {
+                if !session.isVerified {
+                    try await confirmation.confirm(
+                        "Disconnect from \(name)? To use it again, this device has to be paired again.",
+                        code: "host.unconfirmed",
+                        output: options.output,
+                        outcome: "nothing was changed"
+                    )
+                }
+                _ = try await session.devices.disconnect()
+            }
             options.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
                 wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
             }

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/pairtool"
 NAMESPACE = ROOT / "Tests/Support/netns-daemon.sh"
 # What pairtool browses; the host of the measurement is one of the first.
-TYPES = ["_copilotforge-companion._tcp", "_cf-companion._tcp", "_lumiagent._tcp", "_aiclicode._tcp"]
+TYPES = ["_copilotforge-companion._tcp", "_cf-companion._tcp", "_lumiagent._tcp", "_aiclicode._tcp", "_claudecode._tcp"]
 rows: list[tuple[str, str, str, str, str]] = []
 
 

@@ -151,7 +151,7 @@ import Testing
                 let way = "pairtool pair --family aicli --url http://\(server.endpointText)"
                 #expect(status.status == 5 && status.err.contains(way), "\(status)")
                 #expect(status.err.contains("no longer accepts this device's token"), "\(status.err)")
-                let object = try await user.run("status", "--json")
+                let object = await user.run("status", "--json")
                 #expect(object.failed(with: "host.not_paired"), "\(object.err)")
                 let arguments = ["doctor", "--host", "127", "--json", "--interface", "lo", "--engine", "embedded"]
                 let rows = try await user.spawn(arguments).json

@@ -13,7 +13,7 @@ import Testing
         let key = madeKeyText()
         try await withFakeProviders { fake in
             try await withProject { host, user in
-                _ = try await user.run("lumi", "keys")
+                _ = await user.run("lumi", "keys")
                 let picture = host.directory + "/qr.png"
                 try ProviderKeyStore(directory: host.data).keep(ProviderKey(key), url: nil, for: .openai)
                 let arguments = [

@@ -16,14 +16,6 @@ package protocol ModelListing: Sendable {
     func models() async throws -> [CompanionModel]
 }
 
-/// A host whose agent's sessions can be started without a prompt.
-package protocol SessionBeginning: Sendable {
-    /// Begins a session in a project. Where a directory has only one, the earlier one ends.
-    ///
-    /// - Returns: The id of the session.
-    func beginSession(in project: CompanionProject) async throws -> String
-}
-
 /// A host where a device can create projects, and chats before their first prompt.
 package protocol ProjectCreating: Sendable {
     /// - Parameter localPath: A directory on the host; nil lets the host choose.

@@ -15,8 +15,6 @@ package struct HostClient: Sendable {
     package var chats: (any ChatBrowsing)?
     /// Sends prompts and follows their turns.
     package var turns: (any TurnRunning)?
-    /// Begins sessions in a project.
-    package var sessions: (any SessionBeginning)?
     /// Makes projects and chats.
     package var creation: (any ProjectCreating)?
     /// Stops a turn that runs.
@@ -35,7 +33,6 @@ package struct HostClient: Sendable {
         projects: (any ProjectBrowsing)? = nil,
         chats: (any ChatBrowsing)? = nil,
         turns: (any TurnRunning)? = nil,
-        sessions: (any SessionBeginning)? = nil,
         creation: (any ProjectCreating)? = nil,
         cancellation: (any TurnCancelling)? = nil,
         events: (any EventReporting)? = nil,
@@ -48,7 +45,6 @@ package struct HostClient: Sendable {
         self.projects = projects
         self.chats = chats
         self.turns = turns
-        self.sessions = sessions
         self.creation = creation
         self.cancellation = cancellation
         self.events = events

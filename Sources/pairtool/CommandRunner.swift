@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionApp
 import CompanionWire
+import Identity
 import PairingAgent
 import Terminal
 
@@ -16,6 +17,10 @@ enum CommandRunner {
         } catch {
             return Output(context: context, format: format).status(after: error)
         }
+        if let helped = words.helped {
+            context.stdout.write(helpPage(of: helped, in: words, for: context).text + "\n")
+            return .done
+        }
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
             if var asyncCommand = command as? any AsyncParsableCommand {
@@ -29,6 +34,18 @@ enum CommandRunner {
             if let status = parserOutcome(error, in: words, on: output) { return status }
             return output.status(after: error)
         }
+    }
+
+    private static func helpPage(
+        of command: any ParsableCommand.Type,
+        in words: CommandWords,
+        for context: TerminalContext
+    ) -> HelpPage {
+        var page = HelpPage(command: command, hasAll: words.wantsAll)
+        let paired = (try? PairedHostStore(directory: context.paths.data).load())?.hosts ?? []
+        let families = Set(HostFamily.allCases.map(\.rawValue))
+        page.unused = families.subtracting(paired.map(\.family.rawValue))
+        return page
     }
 
     /// The output format to use if the arguments cannot be parsed.

@@ -5,7 +5,7 @@ import Terminal
 struct Pairtool: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pairtool",
-        abstract: "Find, pair with and use the machines on your network that host an AI coding assistant.",
+        abstract: "Find, pair with and use the AI coding assistants on your network.",
         discussion: """
             Data goes to standard output, messages go to standard error. --json prints one JSON object per line.
 
@@ -28,16 +28,10 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Use a paired host",
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                    ChatCommand.self, ChangesCommand.self, AgentSessionsCommand.self, OutboxCommand.self,
-                    CancelCommand.self,
-                    NewCommand.self, ModelsCommand.self,
-                    ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self, WatchCommand.self,
-                    CapabilitiesCommand.self,
+                    ChatCommand.self, ChangesCommand.self, WorktreesCommand.self, OutboxCommand.self,
+                    ModelsCommand.self, ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self,
+                    WatchCommand.self, SearchCommand.self, ExportCommand.self, HistoryCommand.self,
                 ]
-            ),
-            CommandGroup(
-                name: "History",
-                subcommands: [SearchCommand.self, ExportCommand.self, HistoryCommand.self]
             ),
             CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
             CommandGroup(

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// `pairtool cancel` with the built host and an agent that answers only when it is let.
+/// `pairtool chats cancel` with the built host and an agent that answers only when it is let.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CancelCommandTests {
     /// A paired user of a host whose agent waits at a pipe.
     private func withWaitingAgent(
@@ -19,7 +19,7 @@ import Testing
             async let sent = user.spawn(["send", "--new", "--project", "garden", "dig", "--json"])
             let started = try await events.first("turn_started")
             let chatID = try #require(started["chatId"]?.string)
-            let cancelled = await user.run("cancel", chatID, "--json")
+            let cancelled = await user.run("chats", "cancel", chatID, "--json")
             #expect(cancelled.status == 0, "\(cancelled)")
             let row = try #require(try cancelled.json.first)
             #expect(row["turnId"] == started["turnId"] && row["chatId"] == started["chatId"])
@@ -28,7 +28,7 @@ import Testing
             let result = try await sent
             #expect(result.status == 1, "\(result)")
             // Once more is no error: it has ended.
-            #expect(await user.run("cancel", chatID, "-q").out == (started["turnId"]?.string ?? "") + "\n")
+            #expect(await user.run("chats", "cancel", chatID, "-q").out == (started["turnId"]?.string ?? "") + "\n")
         }
     }
 
@@ -59,19 +59,19 @@ import Testing
                     async let sent = user.spawn(["send", "--new", "--project", "garden", "dig", "--json"])
                     let started = try await events.first("turn_started")
                     let (chat, turn) = (started["chatId"]?.string ?? "", started["turnId"]?.string ?? "")
-                    let refused = await reader.run("cancel", chat, turn, "--json")
+                    let refused = await reader.run("chats", "cancel", chat, turn, "--json")
                     #expect(refused.status == 9, "\(refused)")
                     #expect(await !events.has("turn_finished"))
                     // The other machine has begun none: it has to name the turn.
-                    let unnamed = await other.run("cancel", chat, "--json")
+                    let unnamed = await other.run("chats", "cancel", chat, "--json")
                     #expect(unnamed.status == 3, "\(unnamed)")
                     let code = try unnamed.errorCode
                     #expect(code == "turn.none")
-                    let ended = await other.run("cancel", chat, turn, "-q")
+                    let ended = await other.run("chats", "cancel", chat, turn, "-q")
                     #expect(ended.status == 0 && ended.out == turn + "\n", "\(ended)")
                     #expect(try await events.first("turn_finished")["turnId"]?.string == turn)
                     #expect(try await sent.status == 1)
-                    #expect(await other.run("cancel", chat, "nothing").status == 3)
+                    #expect(await other.run("chats", "cancel", chat, "nothing").status == 3)
                 }
             }
         }

@@ -10,7 +10,7 @@ import Testing
     private static let commands: [[String]] = [
         ["status"], ["status", "--watch"], ["watch"], ["projects"], ["chats"], ["models"], ["devices"],
         ["messages", "dig"], ["send", "dig", "hello"], ["send", "--new", "--project", "garden", "hello"],
-        ["new", "project", "Beans"], ["new", "chat", "garden"], ["cancel", "dig", "turn"], ["disconnect"],
+        ["projects", "new", "Beans"], ["chats", "new", "garden"], ["chats", "cancel", "dig", "turn"], ["disconnect"],
     ]
 
     /// The host itself is out of sight: it would be found by its key and used.
@@ -29,7 +29,7 @@ import Testing
     func otherKey() async throws {
         try await withVerifiedHost { events, _, user in
             let pin = try #require(try await events.payload.spki)
-            #expect(await user.run("new", "chat", "garden", "--title", "dig").status == 0)
+            #expect(await user.run("chats", "new", "garden", "--title", "dig").status == 0)
             try await withFakeMac { plain in
                 try await withTLSInterceptor(before: events.ports.secure) { interceptor in
                     try move(user, to: interceptor.port, plainPort: plain.port)
@@ -58,7 +58,7 @@ import Testing
         try await withVerifiedHost { _, _, user in
             try await withFakeMac { plain in
                 try move(user, to: plain.port, plainPort: plain.port)
-                for command in [["projects"], ["new", "chat", "garden"], ["status"]] {
+                for command in [["projects"], ["chats", "new", "garden"], ["status"]] {
                     let result = await user.run(command + ["--json"], environment: Self.blind)
                     #expect(result.status == 10, "\(command) \(result)")
                     #expect(result.out.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import pairtool
 
-/// `pairtool changes` and `pairtool sessions` with the built host. The agent runs its prompts as shell scripts.
+/// `pairtool changes` and `pairtool worktrees` with the built host. The agent runs its prompts as shell scripts.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ChangesCommandTests {
     private static let git = "git -c user.name=Ada -c user.email=ada@example.org"
 
@@ -64,7 +64,7 @@ import Testing
             let result = await user.run("changes", chat, "--json")
             #expect(result.status == 1 && result.failed(with: "changes.unavailable"), "\(result)")
             #expect(result.err.contains("The project is not a git repository"))
-            let none = await user.run("sessions", "--json")
+            let none = await user.run("worktrees", "--json")
             #expect(none.status == 3 && none.failed(with: "session.none"))
         }
     }
@@ -74,26 +74,26 @@ import Testing
         try await withGarden(["--worktree"]) { host, user in
             let chat = try await begin(user, "echo 1 >new; pwd")
             let short = String(chat.prefix(8))
-            let row = try await #require(user.run("sessions", "--json").json.first)
+            let row = try await #require(user.run("worktrees", "--json").json.first)
             #expect(row["chatId"]?.string == chat && row["branch"]?.string == "pairtool/\(short)")
             #expect(row["directory"]?.string?.hasSuffix("/garden-worktrees/\(short)") == true)
-            #expect(await user.run("sessions").out.contains("pairtool/\(short)"))
-            let shown = await user.run("sessions", "show", "pairtool/\(short)")
+            #expect(await user.run("worktrees").out.contains("pairtool/\(short)"))
+            let shown = await user.run("worktrees", "show", "pairtool/\(short)")
             #expect(shown.status == 0 && shown.out.contains("unsaved   1 file\n"), "\(shown)")
-            let refused = await user.run("sessions", "remove", chat, "--json")
+            let refused = await user.run("worktrees", "remove", chat, "--json")
             #expect(refused.status == 1 && refused.failed(with: "session.unsaved"), "\(refused)")
             #expect(refused.err.contains("discard it with --force"))
-            let removed = await user.run("sessions", "remove", chat, "--force")
+            let removed = await user.run("worktrees", "remove", chat, "--force")
             #expect(removed.status == 0 && removed.out.contains("Lost: 1 file."), "\(removed)")
             let left = try await host.shell("ls garden-worktrees garden").out
             #expect(left == "garden:\nREADME.md\n\ngarden-worktrees:\n")
 
             let next = try await begin(user, "true")
-            let owner = try await host.spawn(["host", "sessions", "-q"])
+            let owner = try await host.spawn(["host", "worktrees", "-q"])
             #expect(owner.out == "\(next)\n")
-            let gone = try await host.spawn(["host", "sessions", "remove", next, "--json"])
+            let gone = try await host.spawn(["host", "worktrees", "remove", next, "--json"])
             #expect(gone.status == 0 && gone.out.contains(#""isWorktree":true"#), "\(gone)")
-            let unknown = try await host.spawn(["host", "sessions", "show", next, "--json"])
+            let unknown = try await host.spawn(["host", "worktrees", "show", next, "--json"])
             #expect(unknown.status == 3 && unknown.failed(with: "session.unknown"), "\(unknown)")
         }
     }
@@ -103,7 +103,7 @@ import Testing
         try await Sandbox.with { user in
             try await withFakeMac { mac in
                 await user.pair(mac)
-                let result = await user.run("sessions", "--json")
+                let result = await user.run("worktrees", "--json")
                 #expect(result.status == 12 && result.failed(with: "host.legacy"), "\(result)")
             }
         }

@@ -99,7 +99,7 @@ extension CrashTests {
     /// - Returns: The chats of the sessions.
     @discardableResult
     private func expectAllKnown(_ host: Sandbox, _ when: String) async throws -> [String] {
-        let listed = try await host.spawn(["host", "sessions", "--json"]).json
+        let listed = try await host.spawn(["host", "worktrees", "--json"]).json
         let directories = listed.compactMap { $0["directory"]?.string }
         let disk = try await host.shell("cd garden-worktrees 2>/dev/null && ls -d \"$PWD\"/*")
         #expect(disk.out.split(separator: "\n").map(String.init) == directories.sorted(), "\(when)")
@@ -168,12 +168,12 @@ extension CrashTests {
                     try await ask(user, events)
                     let chat = try #require(try await expectAllKnown(host, "before run \(number)").first)
                     try await arm(host, number, moment)
-                    _ = try await host.spawn(["host", "sessions", "remove", chat])
+                    _ = try await host.spawn(["host", "worktrees", "remove", chat])
                     return (chat, try await disarm(host))
                 }
                 _ = try host.file("goes-on-\(number)", [])
                 try await withWorktreeHost(host) { _ in
-                    let again = try await host.spawn(["host", "sessions", "remove", chat, "--json"])
+                    let again = try await host.spawn(["host", "worktrees", "remove", chat, "--json"])
                     #expect(again.status == 0 || again.failed(with: "session.unknown"), "\(again)")
                     #expect(try await expectAllKnown(host, "killed \(moment) run \(number)").isEmpty)
                 }

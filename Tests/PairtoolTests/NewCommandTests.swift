@@ -2,12 +2,12 @@ import CompanionTestSupport
 import FoundationEssentials
 import Testing
 
-/// `pairtool new` with the built host: signed commands, and hosts that cannot have them.
+/// `projects new` and `chats new` with the built host: signed commands, and hosts that cannot have them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct NewCommandTests {
     @Test("A project is made at the host, once, and is listed from then on")
     func project() async throws {
         try await withVerifiedHost { _, host, user in
-            let made = await user.run("new", "project", "Beans", "--json")
+            let made = await user.run("projects", "new", "Beans", "--json")
             #expect(made.status == 0, "\(made.err)")
             let row = try #require(try made.json.first)
             #expect(row["name"]?.string == "Beans")
@@ -15,29 +15,26 @@ import Testing
             let path = try #require(row["localPath"]?.string)
             #expect(path.hasPrefix(host.directory) && FileManager.default.fileExists(atPath: path))
             #expect(await user.run("projects", "-q").out.split(separator: "\n").contains(Substring(id)))
-            let again = await user.run("new", "project", "Beans", "--json")
+            let again = await user.run("projects", "new", "Beans", "--json")
             #expect(again.status == 1, "\(again)")
             #expect(await user.run("projects", "-q").out.split(separator: "\n").count == 2)
             // What lies outside of what the host lists is not made a project.
-            #expect(await user.run("new", "project", "Root", "--path", "/").status == 9)
+            #expect(await user.run("projects", "new", "Root", "--path", "/").status == 9)
         }
     }
 
-    @Test("A chat is made with its title, and a session as one of the host's chats")
-    func chatAndSession() async throws {
+    @Test("A chat is made with its title, and is one of the host's chats")
+    func chat() async throws {
         try await withVerifiedHost { _, _, user in
-            let chat = try await #require(user.run("new", "chat", "garden", "--title", "Spring", "--json").json.first)
+            let chat = try await #require(user.run("chats", "new", "garden", "--title", "Spring", "--json").json.first)
             #expect(chat["title"]?.string == "Spring")
             #expect(chat["projectName"]?.string == "garden")
             let chatID = try #require(chat["id"]?.string)
-            let session = try await #require(user.run("new", "session", "garden", "--json").json.first)
-            #expect(session["projectId"] == chat["projectId"])
-            let sessionID = try #require(session["sessionId"]?.string)
             let listed = await user.run("chats", "garden", "-q").out.split(separator: "\n").map(String.init)
-            #expect(Set(listed) == [chatID, sessionID])
-            let quiet = await user.run("new", "chat", "garden", "-q").out
+            #expect(listed == [chatID])
+            let quiet = await user.run("chats", "new", "garden", "-q").out
             #expect(await user.run("chats", "garden", "-q").out.contains(quiet))
-            let unknown = await user.run("new", "chat", "meadow", "--json")
+            let unknown = await user.run("chats", "new", "meadow", "--json")
             #expect(unknown.status == 3, "\(unknown)")
         }
     }
@@ -49,13 +46,13 @@ import Testing
     func permission(pairedReadOnly: Bool) async throws {
         try await withVerifiedHost(pairing: pairedReadOnly ? ["--read-only"] : []) { _, host, user in
             if !pairedReadOnly {
-                #expect(await user.run("new", "chat", "garden").status == 0)
+                #expect(await user.run("chats", "new", "garden").status == 0)
                 let changed = try await host.spawn(["host", "permissions", "desk", "--read-only"])
                 #expect(changed.status == 0, "\(changed)")
             }
             let before = await user.run("chats", "-q").out
-            for words in [["project", "Beans"], ["session", "garden"], ["chat", "garden"]] {
-                let refused = await user.run(["new"] + words + ["--json"])
+            for words in [["projects", "new", "Beans"], ["chats", "new", "garden"]] {
+                let refused = await user.run(words + ["--json"])
                 #expect(refused.status == 9, "\(words) \(refused)")
                 #expect(refused.out.isEmpty && refused.err.contains("pairtool host permissions"))
             }
@@ -67,8 +64,8 @@ import Testing
     @Test(
         "A legacy host is asked for nothing that protocol 1 has no word for: exit code 12",
         arguments: [
-            ["new", "project", "Beans"], ["new", "session", "web"], ["new", "chat", "web"], ["cancel", "c-login"],
-            ["cancel", "c-login", "turn"],
+            ["projects", "new", "Beans"], ["chats", "new", "web"], ["chats", "cancel", "c-login"],
+            ["chats", "cancel", "c-login", "turn"],
         ]
     )
     func legacy(arguments: [String]) async throws {

@@ -236,7 +236,7 @@ import Testing
         try await Sandbox.with { place in
             let pipe = try await place.pipe("gate")
             try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
-                let chat = await user.run("new", "chat", "garden", "-q").out.trimmingWhitespace()
+                let chat = await user.run("chats", "new", "garden", "-q").out.trimmingWhitespace()
                 #expect(await user.run("chats").status == 0)
                 let host = try #require(try PairedHostStore(directory: user.data).load().hosts.first)
                 // As if the host had been away.

@@ -18,7 +18,7 @@ import Testing
     func inChat() async throws {
         try await withVerifiedHost { _, _, user in
             let lines = "/allow\nread README.md\n/allow\n/quit\n"
-            let chat = await user.run("chat", "--new", "--project", "garden", stdin: lines)
+            let chat = await user.run("chat", "--project", "garden", stdin: lines)
             #expect(chat.status == 0 && chat.out.contains("Roses and beans."), "\(chat)")
             let sentence = "The built-in agent's tools only read, and need no permission."
             #expect(chat.err.components(separatedBy: sentence).count == 3, "\(chat)")

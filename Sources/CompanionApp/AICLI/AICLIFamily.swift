@@ -29,7 +29,7 @@ struct AICLIFamily: Family {
             health?.limits.map { HostCapability.cannot("auto", text: "auto mode", why: $0) }
             ?? .can("auto", text: "auto mode", command: "chat", note: "--auto MODE")
         var reasons: [Capability: String] = [
-            .models: "the server chooses", .create: "only sessions: pairtool new session",
+            .models: "the server chooses", .create: "only sessions: pairtool aicli sessions new",
         ]
         reasons[.approvals] = "its agent asks only where the prompt was sent: in send, chat or outbox send"
         reasons[.prompts] = health?.limits

@@ -52,7 +52,7 @@ extension CompanionClientError: DescribedError {
             case .unsupportedVersion: (.versionMismatch, Self.versionAdvice(hostVersions))
             case .badRequest where hostCode == .sessionUnsaved:
                 (.failed, AppError.unsavedAdvice)
-            case .busy: (.failed, "wait for the answer, or cancel it: pairtool cancel CHAT")
+            case .busy: (.failed, "wait for the answer, or cancel it: pairtool chats cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
             case .hostError where hostCode == .hostAgentUnavailable:
                 (.hostUnavailable, "see what it needs, at the host: pairtool host status")

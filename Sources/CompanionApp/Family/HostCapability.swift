@@ -22,7 +22,7 @@ package struct HostCapability: Encodable, Sendable, Hashable {
     }
 }
 
-/// The capabilities that hosts of any family may have. The raw values are the words of `capabilities --json`.
+/// The capabilities that hosts of any family may have. The raw values are the words of `status --json`.
 package enum Capability: String, Sendable {
     case health, projects, chats, messages, search, prompts, outbox, models, devices, disconnect, events, create,
         changes
@@ -61,10 +61,10 @@ extension HostCapability {
         (.devices, "list and revoke devices", "devices"),
         (.disconnect, "disconnect this device", "disconnect"),
         (.events, "report events", "watch"),
-        (.create, "create projects, chats and sessions", "new"),
+        (.create, "create projects and chats", "chats new"),
         (.changes, "show what the agent has changed", "changes"),
-        (.worktrees, "list and remove worktrees", "sessions"),
-        (.cancel, "cancel a running turn", "cancel"),
+        (.worktrees, "list and remove worktrees", "worktrees"),
+        (.cancel, "cancel a running turn", "chats cancel"),
     ]
 
     /// A host's capabilities, from what its family offers and from what is known of its generation.

@@ -23,7 +23,7 @@ extension HostSelector {
                 .failed,
                 "host.cannot",
                 "none of the paired hosts offers \(matter)",
-                next: "see what they can do: pairtool capabilities"
+                next: "see what they can do: pairtool status"
             )
         }
         return able

@@ -16,17 +16,7 @@ package struct ChatInProject: Sendable {
 
 extension HostSession {
     /// The project that a word names: by id, name or path.
-    package func project(_ word: String) async throws -> MergedProject {
-        try NameMatch.find(
-            word,
-            in: try await projects.mergedProjects(),
-            kind: "project",
-            listing: "pairtool projects",
-            ids: \.ids,
-            names: { [$0.project.name, $0.project.localPath] },
-            otherNames: \.otherNames
-        )
-    }
+    package func project(_ word: String) async throws -> MergedProject { try await projects.project(word) }
 
     /// The chats of projects, newest first.
     package func chats(in projects: [MergedProject]) async throws -> [ChatInProject] {
@@ -110,6 +100,21 @@ extension HostSession {
             "project.ambiguous",
             "the host has \(projects.count) projects: \(projects.prefix(5).map(\.project.name).joined(separator: ", "))",
             next: "name one with --project"
+        )
+    }
+}
+
+extension ProjectBrowsing {
+    /// The project that a word names: by id, name or path.
+    package func project(_ word: String) async throws -> MergedProject {
+        try NameMatch.find(
+            word,
+            in: try await mergedProjects(),
+            kind: "project",
+            listing: "pairtool projects",
+            ids: \.ids,
+            names: { [$0.project.name, $0.project.localPath] },
+            otherNames: \.otherNames
         )
     }
 }

@@ -129,10 +129,6 @@ extension HostSession {
         get throws { try offered(offer.turns, what: "answers to prompts") }
     }
 
-    package var sessions: any SessionBeginning {
-        get throws { try verified(offer.sessions, what: "start sessions") }
-    }
-
     /// The client for the changes that agents have made, and for the places where they work.
     ///
     /// - Throws: ``AppError`` if the host does not offer them.
@@ -187,7 +183,7 @@ extension HostSession {
             .failed,
             "host.cannot",
             "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",
-            next: "see what it can do: pairtool capabilities --host \(host.id.shortID)"
+            next: "see what it can do: pairtool status --host \(host.id.shortID)"
         )
     }
 }

@@ -33,6 +33,8 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     package var permissions: [CompanionPermission]?
     /// When this device's access ends; absent if it does not.
     package var expiresAt: Date?
+    /// What hosts of its family can do, and this one's generation where that is known.
+    package var capabilities: [HostCapability]
 
     package init(_ host: PairedHost, problem: String? = nil) {
         id = host.id
@@ -44,6 +46,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
         reachable = false
         connected = false
         self.problem = problem
+        capabilities = HostCapability.all(of: host, health: nil)
     }
 
     package init(_ host: PairedHost, health: HostHealth) {
@@ -60,6 +63,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
         deviceName = health.standing?.deviceName
         permissions = health.standing?.permissions
         expiresAt = health.standing?.expiresAt
+        capabilities = HostCapability.all(of: host, health: health)
     }
 
     /// Why the host cannot be used now.

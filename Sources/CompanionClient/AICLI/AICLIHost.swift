@@ -78,7 +78,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
     }
 }
 
-extension AICLIHost: SessionBeginning {
+extension AICLIHost {
     /// Begins a new session in a project's directory. An existing session is ended first: otherwise the server would
     /// return it again.
     ///

@@ -223,7 +223,7 @@ extension CompanionClientError {
 }
 
 /// The signed commands, which only hosts paired by protocol v2 accept.
-package struct SignedCommands: ProjectCreating, SessionBeginning, TurnCancelling {
+package struct SignedCommands: ProjectCreating, TurnCancelling {
     private let client: CompanionAPIClient
 
     package init(client: CompanionAPIClient) {
@@ -236,11 +236,6 @@ package struct SignedCommands: ProjectCreating, SessionBeginning, TurnCancelling
 
     package func createChat(projectID: String, title: String?) async throws -> CompanionChat {
         try await client.createChat(projectID: projectID, title: title)
-    }
-
-    package func beginSession(in project: CompanionProject) async throws -> String {
-        struct Session: Decodable { var sessionId: String }
-        return try await client.result(of: .sessionCreate(projectID: project.id), as: Session.self).sessionId
     }
 
     package func cancelTurn(chatID: String, turnID: String) async throws -> String? {

@@ -128,7 +128,7 @@ package final class GitSessions: Sendable {
         guard FileStatus(record.directory, followingLinks: false) == nil else {
             throw AgentError(
                 message: "The session's working tree \(record.directory) has no .git any more. Restore it, or remove "
-                    + "the session with `pairtool sessions remove --force`"
+                    + "the session with `pairtool worktrees remove --force`"
             )
         }
         say("The session's working tree \(record.directory) is gone: a new one begins")

@@ -22,17 +22,17 @@ struct AICLICommand: AsyncParsableCommand {
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "List the agent's sessions at an AICLI host, end them, and clean them up.",
+        abstract: "List the agent's sessions at an AICLI host, start and end them, and clean them up.",
         discussion: """
             A host keeps one session per project, and at most ten. pairtool checks each session before it uses it, \
-            and starts a new one if it is gone. `pairtool new session` starts one yourself.
+            and starts a new one if it is gone. `pairtool aicli sessions new` starts one yourself.
 
             Examples:
               pairtool aicli sessions
               pairtool aicli sessions end garden
               pairtool aicli sessions cleanup
             """,
-        subcommands: [List.self, SessionsEndCommand.self, Cleanup.self],
+        subcommands: [List.self, SessionsNewCommand.self, SessionsEndCommand.self, Cleanup.self],
         defaultSubcommand: List.self
     )
 

@@ -5,7 +5,7 @@ import Terminal
 struct QRCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qr",
-        abstract: "Draw text as a QR code, on the terminal or into a PNG or SVG file.",
+        abstract: "Draw text as a QR code: on the terminal, or as PNG or SVG.",
         discussion: """
             The text comes from a file or standard input: other users can read the argument list.
 

@@ -56,7 +56,7 @@ extension AdminError: DescribedError {
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
             case .ruleUnknown?: (.nothingFound, "pairtool host rules")
             case .approvalUnknown?: (.nothingFound, "pairtool host approvals")
-            case .changesUnavailable?: (.failed, "see where agents work: pairtool host sessions")
+            case .changesUnavailable?: (.failed, "see where agents work: pairtool host worktrees")
             case .sessionUnsaved?: (.failed, AppError.unsavedAdvice)
             case .approvalDecided?: (.failed, "pairtool host approvals list --all")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")

@@ -3,7 +3,7 @@ import ArgumentParser
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host",
-        abstract: "Run a host: serve projects and an assistant, and manage the paired devices.",
+        abstract: "Run a host, and manage its devices, questions and rules.",
         discussion: """
             Without a subcommand it is `pairtool host run`, with its options. The other subcommands manage your host \
             that runs on this machine.
@@ -17,7 +17,7 @@ struct HostCommand: AsyncParsableCommand {
             HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
             HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
             HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
-            HostSessionsCommand.self, HostChangesCommand.self,
+            HostWorktreesCommand.self, HostChangesCommand.self,
         ],
         defaultSubcommand: HostRunCommand.self
     )

@@ -9,7 +9,7 @@ import Terminal
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show the state of a host, and whether this device is connected to it.",
+        abstract: "Show a host's state, and what it can do.",
         discussion: """
             Examples:
               pairtool status
@@ -130,7 +130,28 @@ extension HostStatusReport {
                 "clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")"
             )
         }
+        lines.append("can        " + commands.joined(separator: ", "))
+        for (reason, texts) in missing { lines.append("cannot     \(texts.joined(separator: ", ")): \(reason)") }
         return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+
+    /// The commands for what the host can do, each once.
+    private var commands: [String] {
+        var seen: Set<String> = []
+        return capabilities.compactMap { $0.command?.dropping(prefix: "pairtool ").map(String.init) }
+            .filter { $0 != "status" && seen.insert($0).inserted }
+    }
+
+    /// What the host cannot do, by the reason, in the order of the capabilities.
+    private var missing: [(reason: String, texts: [String])] {
+        capabilities.filter { !$0.available }.reduce(into: []) { rows, capability in
+            let reason = capability.note ?? ""
+            if let index = rows.firstIndex(where: { $0.reason.isSame(as: reason) }) {
+                rows[index].texts.append(capability.text)
+            } else {
+                rows.append((reason, [capability.text]))
+            }
+        }
     }
 
     /// The state in a word or two.

@@ -110,8 +110,8 @@ import Testing
     @Test("The inbox says that it does not list AICLI hosts, and sends them nothing")
     func notInInbox() async throws {
         try await withPaired { server, user in
-            let rows = try await user.run("capabilities", "--json").json
-            let row = try #require(rows.first { $0["capability"] == .text("approvals") })
+            let rows = try await user.run("status", "--json").json.first?["capabilities"]?.array
+            let row = try #require(rows?.first { $0["capability"] == .text("approvals") })
             #expect(row["available"] == .bool(false) && row["note"]?.string?.contains("the prompt was sent") == true)
             let count = server.requests.count
             let alone = await user.run("approvals")
@@ -165,7 +165,7 @@ import Testing
     @Test("What a command cannot do with an AICLI host is said")
     func cannot() async throws {
         try await withPaired { _, user in
-            for arguments in [["models"], ["devices"], ["sessions"], ["changes", "web"]] {
+            for arguments in [["models"], ["devices"], ["worktrees"], ["changes", "web"]] {
                 let result = await user.run(arguments + ["--json"])
                 #expect(result.status != 0, "\(arguments)")
                 let code = try result.errorCode
@@ -313,12 +313,12 @@ import Testing
             let id = try #require(server.sessions.first?.key)
             #expect(await user.run("aicli", "sessions", "end", String(id.prefix(8)), "-q").out == "\(id)\n")
             #expect(await user.run("aicli", "sessions", "end", "nothing").status == 3)
-            let refused = await user.run("new", "project", "shed", "--json")
+            let refused = await user.run("projects", "new", "shed", "--json")
             #expect(refused.status == 1 && refused.failed(with: "host.cannot"), "\(refused.err)")
-            let begun = await user.run("new", "session", "web", "-q")
+            let begun = await user.run("aicli", "sessions", "new", "web", "-q")
             let second = try #require(server.sessions.first?.key)
             #expect(begun.out == "\(second)\n" && second != first, "\(begun)")
-            let third = await user.run("new", "session", "web", "-q")
+            let third = await user.run("aicli", "sessions", "new", "web", "-q")
             #expect(third.status == 0 && third.out != begun.out, "\(third)")
             #expect(server.sessions.count == 1)
             #expect(await user.run("send", "web", "hi").status == 0)

@@ -48,7 +48,7 @@ import Testing
             #expect(messages.out.hasPrefix("mode: Ask first\n"), "\(messages)")
             let rows = try await user.spawn(["messages", chat, "--json"]).json
             #expect(rows.count == 2 && rows.allSatisfy { $0["chatMode"] == Self.mode }, "\(rows)")
-            for command in [["sessions"], ["sessions", "show", chat]] {
+            for command in [["worktrees"], ["worktrees", "show", chat]] {
                 let shown = try await user.spawn(command)
                 #expect(shown.out.contains("Ask first"), "\(shown)")
                 let row = try await user.spawn(command + ["--json"]).json.first

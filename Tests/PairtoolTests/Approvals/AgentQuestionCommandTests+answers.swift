@@ -11,7 +11,7 @@ extension AgentQuestionCommandTests {
             let line = "Neither allowed nor asked about: Edit (edit)."
             let sent = try await user.spawn(["send", "--new", "show 0"])
             #expect(sent.status == 0 && sent.err.components(separatedBy: line).count == 2, "\(sent)")
-            let chat = try await user.spawn(["chat", "--new"], stdin: "show 0\nshow 0\n")
+            let chat = try await user.spawn(["chat"], stdin: "show 0\nshow 0\n")
             #expect(chat.err.components(separatedBy: line).count == 3, "once in each of two turns: \(chat)")
             for options in [["--allow-tool", "edit"], ["--allow-tool", "Edit"], ["--allow-all-tools"]] {
                 let allowed = try await user.spawn(["send", "--new", "show 0"] + options)

@@ -24,7 +24,7 @@ extension AgentQuestionCommandTests {
 
     @Test(
         "A question that does not fit the window goes through the pager, which gets the keys that are typed there",
-        arguments: [["send", "--new", "ask-edit 100"], ["chat", "--new"]]
+        arguments: [["send", "--new", "ask-edit 100"], ["chat"]]
     )
     func pager(command: [String]) async throws {
         try await withAgent { _, user, _ in
@@ -63,7 +63,7 @@ extension AgentQuestionCommandTests {
     func focus(reports: String, count: Int) async throws {
         try await withAgent { _, user, _ in
             let desktop = try await PrivateBus.with(["notifications", "--can", "body"]) { desktop -> HostEvents in
-                try await user.atTerminal(["chat", "--new"], environment: desktop.environment) { terminal in
+                try await user.atTerminal(["chat"], environment: desktop.environment) { terminal in
                     try await terminal.shows("› ")
                     try await terminal.type("as\(reports)k\r")
                     try await terminal.shows("[y] Yes")

@@ -189,7 +189,7 @@ import Testing
     @Test("--deny-questions of a chat holds in the chats that are begun in it")
     func deniesInNewChat() async throws {
         try await withAgent { _, user, _ in
-            let words = ["chat", "--new", "--deny-questions"]
+            let words = ["chat", "--deny-questions"]
             let chat = try await user.spawn(words, stdin: "say hello\n/new\nask\n/chats\n/chats 1\nask\n")
             #expect(chat.status == 0 && chat.out.components(separatedBy: "chosen: n").count == 3, "\(chat)")
         }
@@ -247,7 +247,7 @@ import Testing
     @Test("In a chat, a question that is answered elsewhere goes away, and the next one is answered by a key")
     func chat() async throws {
         try await withAgent { host, user, events in
-            try await user.atTerminal(["chat", "--new"]) { terminal in
+            try await user.atTerminal(["chat"]) { terminal in
                 try await terminal.shows("› ")
                 try await terminal.type("ask\r")
                 try await terminal.shows("[y] Yes")

@@ -78,8 +78,38 @@ import Testing
             let pair = await user.run("pair", "--help").out
             #expect(pair.contains("Pair with a host") && pair.contains("USAGE: pairtool pair "), "\(pair)")
             let root = await user.run("--help").out
-            #expect(root.contains("\nFIND AND PAIR SUBCOMMANDS:\n  discover "), "\(root)")
-            #expect(await user.run("host", "help").out == (await user.run("help", "host").out))
+            #expect(root.contains("\n\nFIND AND PAIR\n  discover    Find the hosts on your network.\n"), "\(root)")
+            let lines = root.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count <= 40 && lines.allSatisfy { $0.utf8.count <= 80 }, "\(lines.count) \(root)")
+            #expect(await user.run().out == root)
+            let host = await user.run("host", "--help").out
+            #expect(await user.run("host", "help").out == host && (await user.run("help", "host").out) == host)
+        }
+    }
+
+    @Test("A command with subcommands shows the options of its default one, with words for what they take")
+    func defaultOptions() async throws {
+        try await Sandbox.with { user in
+            let host = await user.run("host", "--help").out
+            #expect(host.contains("\n  --lan ") && host.contains("\n  --agent AGENT "), "\(host)")
+            #expect(host.contains("\nUSAGE: pairtool host [") && host.contains("\n       pairtool host COMMAND\n"), "\(host)")
+            #expect(host.contains("\n  revoke "), "\(host)")
+            let chats = await user.run("chats", "-h").out
+            #expect(chats.contains("\n  PROJECT ") && chats.contains("\n  cancel "), "\(chats)")
+            #expect(await user.run("approvals", "--help").out.contains("\n  --watch "))
+        }
+    }
+
+    @Test("Families of which no host is paired are left out of the first page, and are among all commands")
+    func families() async throws {
+        try await Sandbox.with { user in
+            #expect(!(await user.run("--help").out.contains("jarvis")))
+            let all = await user.run("help", "--all").out
+            #expect(all.contains("\n  jarvis health") && all.contains("\n  aicli sessions new "), "\(all)")
+        }
+        try await withPairedJarvis { _, user in
+            let page = await user.run("--help").out
+            #expect(page.contains("\n  jarvis  ") && !page.contains("\n  lumi "), "\(page)")
         }
     }
 
@@ -87,7 +117,9 @@ import Testing
         "Words and options of releases that never were are unknown",
         arguments: [
             ["remote", "volume"], ["keys"], ["sessions", "end", "x"], ["aicli", "outbox"], ["approvals", "health"],
-            ["outbox", "retry", "3f2a"], ["doctor", "Studio"], ["capabilities", "Studio"], ["chat", "--history", "3"],
+            ["outbox", "retry", "3f2a"], ["doctor", "Studio"], ["capabilities"], ["chat", "--history", "3"],
+            ["new", "project", "Beans"], ["cancel", "c-login"], ["sessions"], ["host", "sessions"], ["chat", "--new"],
+            ["chats", "--project", "web"],
             ["host", "permissions", "phone", "--set", "chat.send"],
             ["host", "approvals", "reject", "7b0e", "--always"],
         ]

@@ -11,7 +11,7 @@ import Testing
 @testable import CompanionApp
 @testable import pairtool
 
-/// What `status`, `doctor`, `capabilities` and probes make of hosts of every family.
+/// What `status`, `doctor` and probes make of hosts of every family.
 @Suite struct FamilyViewTests {
     @Test("Status of a daemon: its health, its base URL in use, and exit codes")
     func status() async throws {
@@ -102,16 +102,19 @@ import Testing
         }
     }
 
-    @Test("Capabilities of a host are rows of one shape in every family, by the built binary")
+    @Test("What a host can do is said with its state, in one shape for every family, by the built binary")
     func capabilities() async throws {
         try await withPairedJarvis { _, user in
-            let rows = try await user.spawn(["capabilities", "--json"]).json
+            let status = try #require(try await user.spawn(["status", "--json"]).json.first)
+            let rows = try #require(status["capabilities"]?.array)
             let approvals = try #require(rows.first { $0["capability"] == .text("approvals") })
-            #expect(approvals["family"] == .text("jarvis") && approvals["available"] == .bool(true))
+            #expect(approvals["available"] == .bool(true))
             #expect(approvals["command"] == .text("pairtool approvals"))
             let prompts = try #require(rows.first { $0["capability"] == .text("prompts") })
             #expect(prompts["available"] == .bool(false) && prompts["command"] == nil && prompts["note"] != nil)
-            #expect(await user.run("capabilities", "--host", "nobody").status == 5)
+            let text = await user.run("status").out
+            #expect(text.contains("\ncan        jarvis health, approvals\n"), "\(text)")
+            #expect(text.contains("\ncannot     list projects, list chats, "), "\(text)")
         }
     }
 
@@ -184,8 +187,6 @@ import Testing
                 expect(offer.events, .events)
                 expect(offer.changes, .changes, .worktrees)
                 expect(offer.approvals, .approvals)
-                // Sessions alone are no capability of their own: an AICLI host begins them, and creates nothing else.
-                #expect((offer.sessions != nil) == (promised.contains(.create) || family == .aicli))
             }
         }
     }

@@ -349,7 +349,7 @@ import Testing
         try await Sandbox.with { place in
             let pipe = try await place.pipe("gate")
             try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
-                try await user.atTerminal(["chat", "--new", "--project", "garden"]) { terminal in
+                try await user.atTerminal(["chat", "--project", "garden"]) { terminal in
                     try await terminal.shows("› ")
                     try await terminal.type("dig\r")
                     let started = try await events.first("turn_started")

@@ -7,7 +7,7 @@ import Testing
     @Test("After two commands that disconnect, a chat opens a new session unseen, as often as that happens")
     func twice() async throws {
         try await withVerifiedHost { _, _, user in
-            try await user.atTerminal(["chat", "--new", "--project", "garden"]) { terminal in
+            try await user.atTerminal(["chat", "--project", "garden"]) { terminal in
                 try await terminal.shows("› ")
                 for round in 0..<3 {
                     // Each opens a session where there is none, and ends it: the token that is stored is over, too.

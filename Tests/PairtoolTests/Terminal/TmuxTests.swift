@@ -113,7 +113,7 @@ import Testing
             let pipe = try await place.pipe("gate")
             try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
                 try await user.inTmux { tmux in
-                    try await Self.start("\"$pairtool\" chat --new --project garden", in: tmux)
+                    try await Self.start("\"$pairtool\" chat --project garden", in: tmux)
                     try await tmux.shows("›")
                     try await tmux.type("wrong")
                     try await tmux.shows("› wrong")

@@ -10,7 +10,11 @@ struct CommandWords {
     /// The command's path, such as `["host", "pair"]`; empty for pairtool itself.
     private(set) var path: [String] = []
 
-    private var command = Pairtool.configuration
+    private var command: any ParsableCommand.Type = Pairtool.self
+    /// The command whose help is asked for, if nothing but help is.
+    private(set) var helped: (any ParsableCommand.Type)?
+    /// Whether the help is to have every command.
+    private(set) var wantsAll = false
 
     /// The options that may come before the command.
     private static let general: Set<String> = ["--json", "-q", "--quiet"]
@@ -32,7 +36,11 @@ struct CommandWords {
             try showHelp(for: rest.dropFirst())
             return
         }
-        if let word = rest.first, !word.begins(with: "-"), !command.subcommands.isEmpty {
+        let hasNoDefault = command.configuration.defaultSubcommand == nil && !command.configuration.subcommands.isEmpty
+        if rest.isEmpty ? hasNoDefault && options.isEmpty : ["--help", "-h"].contains(rest.first) { helped = command }
+        if let word = rest.first, !word.begins(with: "-"), !command.configuration.subcommands.isEmpty,
+            !(command.configuration.defaultSubcommand is any TakingWords.Type)
+        {
             throw unknown(word)
         }
         if path.isEmpty {
@@ -46,7 +54,7 @@ struct CommandWords {
 
     /// The command whose help to show: includes a default subcommand that was left out.
     var helpPath: [String] {
-        let usual = command.defaultSubcommand.flatMap { $0.configuration.commandName }
+        let usual = command.configuration.defaultSubcommand.flatMap { $0.configuration.commandName }
         return path + (usual.map { [$0] } ?? [])
     }
 
@@ -54,7 +62,7 @@ struct CommandWords {
     ///
     /// - Returns: Whether it exists.
     private mutating func enter(_ word: String) -> Bool {
-        guard let next = command.subcommand(word) else { return false }
+        guard let next = command.configuration.subcommand(word) else { return false }
         command = next
         path.append(word)
         return true
@@ -65,6 +73,8 @@ struct CommandWords {
         for word in topic where !Self.general.contains(word) && !word.begins(with: "-") {
             guard enter(word) else { throw unknown(word) }
         }
+        wantsAll = topic.contains("--all")
+        helped = command
         words = ["help"] + path
     }
 
@@ -83,7 +93,7 @@ struct CommandWords {
 
     private func suggestions(for word: String) -> [String] {
         if let known = OtherWord.all[path + [word.lowercased()]] { return known }
-        let own = command.subcommandNames
+        let own = command.configuration.subcommandNames
         if path.isEmpty { return NearestWord.of(word, in: own + ["help"]).map { [$0] } ?? [] }
         if let name = NearestWord.of(word, in: own) { return [(path + [name]).joined(separator: " ")] }
         // `ls`, `rm` and the like, for whatever the command lists and removes.
@@ -102,8 +112,10 @@ enum OtherWord {
         ["forget"]: ["hosts forget"], ["revoke"]: ["devices revoke"], ["rename"]: ["hosts rename"],
         ["connect"]: ["pair"], ["login"]: ["pair"], ["add"]: ["pair"], ["logout"]: ["disconnect"],
         ["find"]: ["discover", "search"], ["browse"]: ["discover"], ["ask"]: ["send"], ["prompt"]: ["send"],
-        ["serve"]: ["host"], ["server"]: ["host"], ["start"]: ["host"], ["run"]: ["host"], ["stop"]: ["cancel"],
-        ["history"]: ["messages"], ["log"]: ["messages"], ["create"]: ["new"], ["info"]: ["status"],
+        ["serve"]: ["host"], ["server"]: ["host"], ["start"]: ["host"], ["run"]: ["host"], ["stop"]: ["chats cancel"],
+        ["history"]: ["messages"], ["log"]: ["messages"], ["info"]: ["status"],
+        ["create"]: ["projects new", "chats new"], ["new"]: ["projects new", "chats new"], ["chats", "cancel"]: ["chats cancel"],
+        ["sessions"]: ["worktrees", "aicli sessions"], ["capabilities"]: ["status"],
         ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
     ]
 
@@ -111,24 +123,23 @@ enum OtherWord {
     static let verbs: [String: [String]] = [
         "ls": ["list", "devices"], "show": ["list", "show", "status"], "rm": removal, "delete": removal,
         "remove": removal, "unpair": removal, "add": ["set", "pair", "send"], "start": ["run"], "serve": ["run"],
-        "create": ["project"], "use": ["default"], "mv": ["rename"],
+        "create": ["new"], "use": ["default"], "mv": ["rename"],
     ]
 
     private static let removal = ["forget", "revoke", "remove", "end"]
 }
 
-extension CommandConfiguration {
-    private var children: [CommandConfiguration] {
-        subcommands.map { command in command.configuration }
-    }
+/// A default subcommand with arguments that are no options: a word behind its parent may be one of them.
+protocol TakingWords: ParsableCommand {}
 
+extension CommandConfiguration {
     /// The subcommand with a name or an alias.
-    fileprivate func subcommand(_ word: String) -> CommandConfiguration? {
-        children.first { $0.commandName == word || $0.aliases.contains(word) }
+    fileprivate func subcommand(_ word: String) -> (any ParsableCommand.Type)? {
+        subcommands.first { $0.configuration.commandName == word || $0.configuration.aliases.contains(word) }
     }
 
     /// The names of the subcommands that help shows.
     fileprivate var subcommandNames: [String] {
-        children.filter { $0.shouldDisplay }.compactMap { $0.commandName }
+        subcommands.filter { $0.configuration.shouldDisplay }.compactMap { $0.configuration.commandName }
     }
 }

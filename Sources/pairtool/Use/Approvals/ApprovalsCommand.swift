@@ -24,7 +24,7 @@ extension CompanionClientConfiguration.BaseURL: ExpressibleByArgument {}
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "List what agents and daemons of paired hosts want to do, and approve or reject it.",
+        abstract: "Show what agents want to do, and approve or reject it.",
         discussion: """
             One inbox for all paired hosts that ask: agents of verified hosts, which this device may answer with the \
             permission approve, and Jarvis daemons. AICLI servers list no questions: their agents ask only where the \

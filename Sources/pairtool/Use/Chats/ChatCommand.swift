@@ -28,9 +28,6 @@ struct ChatCommand: AsyncParsableCommand {
     )
     var chat: String?
 
-    @Flag(help: "Start a new chat, as without CHAT.")
-    var new = false
-
     @Option(
         help: "The project of a new chat, by name, path or id prefix.",
         completion: .custom { words, _, _ in await Completions.projects(words) }
@@ -70,7 +67,6 @@ struct ChatCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if new, chat != nil { throw ValidationError("--new starts a new chat: leave out CHAT.") }
         if project != nil, chat != nil { throw ValidationError("--project is for a new chat: leave out CHAT.") }
         if let last, last < 0 { throw ValidationError("--last must be 0 or more.") }
     }

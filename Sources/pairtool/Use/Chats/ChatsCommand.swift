@@ -10,12 +10,26 @@ import Terminal
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chats",
+        abstract: "List chats, create one, or cancel a turn.",
+        discussion: """
+            Examples:
+              pairtool chats garden
+              pairtool chats new garden --title Plans
+              pairtool chats cancel "show beds"
+            """,
+        subcommands: [ChatsListCommand.self, ChatsNewCommand.self, ChatsCancelCommand.self],
+        defaultSubcommand: ChatsListCommand.self
+    )
+}
+
+struct ChatsListCommand: AsyncParsableCommand, TakingWords {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the chats of a project, or of all projects, newest first.",
         discussion: """
             Examples:
-              pairtool chats
-              pairtool chats garden
-              pairtool chats --all-hosts --json
+              pairtool chats list garden
+              pairtool chats list --all-hosts --json
             """
     )
 
@@ -25,13 +39,6 @@ struct ChatsCommand: AsyncParsableCommand {
     )
     var project: String?
 
-    @Option(
-        name: .customLong("project"),
-        help: "The same as PROJECT.",
-        completion: .custom { words, _, _ in await Completions.projects(words) }
-    )
-    var namedProject: String?
-
     @OptionGroup var all: AllHostsOptions
     @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
@@ -39,9 +46,6 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func validate() throws {
         try all.check(host)
-        if project != nil, namedProject != nil {
-            throw ValidationError("Name the project once: as PROJECT or with --project.")
-        }
     }
 
     private static let nothing = AppError(
@@ -54,9 +58,8 @@ struct ChatsCommand: AsyncParsableCommand {
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }
         let output = options.output
-        let word = project ?? namedProject
         let answer = try await host.selector.read(known.mode, in: options.environment) { session in
-            let (projects, chats) = try await Self.chats(in: word, session)
+            let (projects, chats) = try await Self.chats(in: project, session)
             guard !chats.isEmpty else { throw Self.nothing }
             return (projects: projects, chats: chats)
         }
@@ -95,18 +98,17 @@ struct ChatsCommand: AsyncParsableCommand {
     private func listAll() async throws {
         let (output, environment) = (options.output, options.environment)
         let hosts = try host.selector.pairedHosts(with: .projects, for: "chats", in: environment)
-        let word = project ?? namedProject
         let limit = all.limit ?? environment.hostLimit
         let found = HostAnswers(
             try await host.selector.read(hosts, known.mode, in: environment, limit: limit) {
-                try await Self.chats(in: word, $0).chats
+                try await Self.chats(in: project, $0).chats
             }
         )
         found.reportFailures(output)
         let rows = found.rows(ChatRow.init)
         guard !rows.isEmpty else {
-            guard let word, found.answers.isEmpty else { throw found.failure(Self.nothing) }
-            let unknown = "none of the hosts that answered has the project “\(word)”"
+            guard let project, found.answers.isEmpty else { throw found.failure(Self.nothing) }
+            let unknown = "none of the hosts that answered has the project “\(project)”"
             let next = "pairtool projects --all-hosts"
             throw found.failure(AppError(.nothingFound, "project.unknown", unknown, next: next))
         }

@@ -10,12 +10,26 @@ import Terminal
 struct ProjectsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "projects",
-        abstract: "List the host's projects, newest first.",
+        abstract: "List the host's projects, or create one.",
         discussion: """
             Examples:
               pairtool projects
-              pairtool projects --host Studio --json
               pairtool projects --all-hosts
+              pairtool projects new garden
+            """,
+        subcommands: [ProjectsListCommand.self, ProjectsNewCommand.self],
+        defaultSubcommand: ProjectsListCommand.self
+    )
+}
+
+struct ProjectsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the host's projects, newest first.",
+        discussion: """
+            Examples:
+              pairtool projects list
+              pairtool projects list --host Studio --json
             """
     )
 
@@ -69,6 +83,43 @@ struct ProjectsCommand: AsyncParsableCommand {
             throw found.failure(AppError(.nothingFound, "project.none", "the paired hosts have no projects"))
         }
         output.list(rows, title: ("NAME", \.name), place: ("PATH", \.localPath))
+    }
+}
+
+struct ProjectsNewCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Create a project on a verified host.",
+        discussion: """
+            Examples:
+              pairtool projects new garden
+              pairtool projects new garden --path /home/ada/garden
+            """
+    )
+
+    @Argument(help: "The name of the project.")
+    var name: String
+
+    @Option(help: "The directory on the host. Default: the host chooses.")
+    var path: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        try NameRule.check(name)
+    }
+
+    func run() async throws {
+        try await host.selector.withSession(options.environment) { session in
+            let creation = try session.creation(of: "projects")
+            let project = try await creation.createProject(name: name.trimmingWhitespace(), localPath: path)
+            await session.recorder?.keep(project: project)
+            let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
+            options.output.result(row, id: project.id) {
+                TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
+            }
+        }
     }
 }
 

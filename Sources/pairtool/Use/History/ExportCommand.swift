@@ -10,7 +10,7 @@ import Terminal
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write chats as Markdown or JSON Lines, as far as they were read on this machine.",
+        abstract: "Write the chats that this machine has read to files.",
         discussion: """
             No host is asked. To have a whole chat, read it first: pairtool messages CHAT --all.
 

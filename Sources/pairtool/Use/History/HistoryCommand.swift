@@ -12,7 +12,7 @@ import Terminal
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show, shorten, clear or back up what this machine keeps of projects, chats and messages.",
+        abstract: "Manage the projects, chats and messages kept on this machine.",
         discussion: """
             What is listed, read or said is kept in one database that only you can read, so that it can be shown \
             without the host and searched. How long and how much: config.toml.

@@ -10,7 +10,7 @@ import Terminal
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
-        abstract: "Search the chats of all hosts that were listed, read or written on this machine.",
+        abstract: "Search the chats that this machine has listed, read or written.",
         discussion: """
             All words have to occur; a "phrase in quotes" occurs as it is, and word* has any ending. The best matches \
             come first, newer ones first among equals. If there is none, words are taken for beginnings of words, and \

@@ -5,15 +5,15 @@ import CompanionWire
 import PairingAgent
 import Terminal
 
-struct HostSessionsCommand: AsyncParsableCommand {
+struct HostWorktreesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sessions",
+        commandName: "worktrees",
         abstract: "List where the running host's agent works in git repositories, and remove its worktrees.",
         discussion: """
             Examples:
-              pairtool host sessions
-              pairtool host sessions show ee5f
-              pairtool host sessions remove ee5f --force
+              pairtool host worktrees
+              pairtool host worktrees show ee5f
+              pairtool host worktrees remove ee5f --force
             """,
         subcommands: [List.self, Show.self, Remove.self],
         defaultSubcommand: List.self
@@ -25,8 +25,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
             abstract: "List the sessions, newest first.",
             discussion: """
                 Examples:
-                  pairtool host sessions list
-                  pairtool host sessions list --json
+                  pairtool host worktrees list
+                  pairtool host worktrees list --json
                 """
         )
 
@@ -43,8 +43,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
             abstract: "Show a session, and what would be lost with its worktree.",
             discussion: """
                 Examples:
-                  pairtool host sessions show ee5f
-                  pairtool host sessions show pairtool/ee5f0a12 --json
+                  pairtool host worktrees show ee5f
+                  pairtool host worktrees show pairtool/ee5f0a12 --json
                 """
         )
 
@@ -70,8 +70,8 @@ struct HostSessionsCommand: AsyncParsableCommand {
                 --force removes it in any case, within seconds, whatever an agent did to the files or the repository.
 
                 Examples:
-                  pairtool host sessions remove ee5f
-                  pairtool host sessions remove ee5f --force
+                  pairtool host worktrees remove ee5f
+                  pairtool host worktrees remove ee5f --force
                 """
         )
 
@@ -122,6 +122,6 @@ struct HostChangesCommand: AsyncParsableCommand {
 extension Output {
     /// The session of this user's host that the user named.
     fileprivate func ownWorktree(_ word: String) async throws -> Worktree {
-        try Worktree.find(word, in: try await owner.worktrees(), listing: "pairtool host sessions")
+        try Worktree.find(word, in: try await owner.worktrees(), listing: "pairtool host worktrees")
     }
 }

@@ -7,19 +7,19 @@ import PairingAgent
 import Terminal
 
 /// Lists the places in git repositories where the agents of a verified host work, and removes their worktrees.
-struct AgentSessionsCommand: AsyncParsableCommand {
+struct WorktreesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sessions",
-        abstract: "List where the host's agents work in git repositories, and remove their worktrees.",
+        commandName: "worktrees",
+        abstract: "List where agents work in git repositories; remove worktrees.",
         discussion: """
             A host that was started with `pairtool host --worktree` gives each new session a worktree and a branch of \
             its own beside the project. Name a session by its chat or branch. (For an AICLI host: pairtool aicli \
             sessions.)
 
             Examples:
-              pairtool sessions
-              pairtool sessions show "show beds"
-              pairtool sessions remove ee5f
+              pairtool worktrees
+              pairtool worktrees show "show beds"
+              pairtool worktrees remove ee5f
             """,
         subcommands: [List.self, Show.self, Remove.self],
         defaultSubcommand: List.self
@@ -31,8 +31,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
             abstract: "List the sessions, newest first.",
             discussion: """
                 Examples:
-                  pairtool sessions list
-                  pairtool sessions list --host Studio --json
+                  pairtool worktrees list
+                  pairtool worktrees list --host Studio --json
                 """
         )
 
@@ -52,8 +52,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
             abstract: "Show a session, and what would be lost with its worktree.",
             discussion: """
                 Examples:
-                  pairtool sessions show "show beds"
-                  pairtool sessions show ee5f --json
+                  pairtool worktrees show "show beds"
+                  pairtool worktrees show ee5f --json
                 """
         )
 
@@ -83,8 +83,8 @@ struct AgentSessionsCommand: AsyncParsableCommand {
                 The chat's messages stay; its next prompt begins a new session.
 
                 Examples:
-                  pairtool sessions remove "show beds"
-                  pairtool sessions remove ee5f --force
+                  pairtool worktrees remove "show beds"
+                  pairtool worktrees remove ee5f --force
                 """
         )
 
@@ -128,7 +128,7 @@ extension HostSession {
     /// The session that the user named, as the id of its chat, and the client for it.
     fileprivate func worktree(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
         let host = try worktreeClient
-        let found = try Worktree.find(word, in: try await host.worktrees(), listing: "pairtool sessions")
+        let found = try Worktree.find(word, in: try await host.worktrees(), listing: "pairtool worktrees")
         return (host, found.id)
     }
 }

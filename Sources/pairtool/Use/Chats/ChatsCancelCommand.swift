@@ -6,7 +6,7 @@ import Identity
 import PairingAgent
 import Terminal
 
-struct CancelCommand: AsyncParsableCommand {
+struct ChatsCancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "Cancel a turn on a verified host.",
@@ -14,8 +14,8 @@ struct CancelCommand: AsyncParsableCommand {
             Without TURN, cancels the last turn that this machine started in the chat.
 
             Examples:
-              pairtool cancel "show beds"
-              pairtool cancel 3f2a --host Studio
+              pairtool chats cancel "show beds"
+              pairtool chats cancel 3f2a --host Studio
             """
     )
 
@@ -48,7 +48,7 @@ struct CancelCommand: AsyncParsableCommand {
                     .nothingFound,
                     "turn.none",
                     "this machine knows of no turn that it started in that chat",
-                    next: "name the turn: pairtool cancel \(chatID.shortID) TURN"
+                    next: "name the turn: pairtool chats cancel \(chatID.shortID) TURN"
                 )
             }
             let state = try await cancellation.cancelTurn(chatID: chatID, turnID: turnID)

@@ -29,6 +29,8 @@ package struct AppError: Error, Sendable {
     /// The kinds of errors that callers distinguish. The command line has an exit code for each. Of several failures,
     /// the greatest kind is reported.
     package enum Kind: Sendable, Comparable {
+        /// A list has no rows: the message says so, and the command has done what it was asked to.
+        case emptyList
         case failed
         /// The user asked for something that cannot be done in this way.
         case usage
@@ -48,5 +50,16 @@ package struct AppError: Error, Sendable {
         case legacyRefused
         case streamInterrupted
         case interrupted
+    }
+}
+
+extension AppError {
+    /// Ends a command whose list has no rows.
+    ///
+    /// - Parameters:
+    ///   - message: A sentence without its full stop.
+    ///   - next: The command that would change that.
+    package static func empty(_ message: String, next: String? = nil) -> AppError {
+        AppError(.emptyList, "", message, next: next)
     }
 }

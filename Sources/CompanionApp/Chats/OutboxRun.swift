@@ -26,8 +26,8 @@ package struct OutboxRun: Sendable {
         (self.hosts, self.environment, self.view) = (hosts, environment, view)
     }
 
-    /// The error where no prompt waits.
-    package static let nothing = AppError(.nothingFound, "outbox.empty", "no prompt is waiting")
+    /// Ends a command where no prompt waits.
+    package static let nothing = AppError.empty("No prompt is waiting")
 
     /// Sends them. A host that fails is reported, and does not keep the others from theirs.
     ///

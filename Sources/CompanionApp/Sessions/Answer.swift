@@ -118,7 +118,7 @@ extension HostSelector {
             result = .success(try await body(session))
         } catch is StoredHost.Unknown {
             return nil
-        } catch var error as AppError where error.kind == .nothingFound {
+        } catch var error as AppError where [.emptyList, .nothingFound].contains(error.kind) {
             error.message += ", as far as this machine has read"
             result = .failure(error)
         } catch {

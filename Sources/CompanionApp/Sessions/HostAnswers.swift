@@ -14,7 +14,7 @@ package struct HostAnswers<Value: Sendable>: Sendable {
         for (host, result) in results {
             switch result {
             case .success(let answer): answers.append(answer)
-            case .failure(let error) where error.kind == .nothingFound: emptyCount += 1
+            case .failure(let error) where [.emptyList, .nothingFound].contains(error.kind): emptyCount += 1
             case .failure(let error): failures.append((host, error))
             }
         }

@@ -60,12 +60,7 @@ struct SessionsCommand: AsyncParsableCommand {
                     known.map { SessionRow($0, isListed: listed.contains($0.id), now: now) }
                     + listed.subtracting(known.map(\.id)).sorted().map(SessionRow.init(foreign:))
                 guard !rows.isEmpty else {
-                    throw AppError(
-                        .nothingFound,
-                        "session.none",
-                        "there is no session yet; the first prompt starts one",
-                        next: "pairtool send PROJECT PROMPT"
-                    )
+                    throw AppError.empty("No session yet: the first prompt starts one")
                 }
                 output.list(
                     rows,

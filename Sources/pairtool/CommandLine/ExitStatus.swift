@@ -29,6 +29,7 @@ extension ExitStatus {
     init(_ kind: AppError.Kind) {
         self =
             switch kind {
+            case .emptyList: .done
             case .failed: .failed
             case .usage: .usage
             case .nothingFound: .nothingFound

@@ -54,7 +54,7 @@ struct AutomationsCommand: AsyncParsableCommand {
             )
         }
         guard !rows.isEmpty else {
-            throw AppError(.nothingFound, "automation.none", "\(pulled.host.name) has no automation")
+            throw AppError.empty("No automation on \(pulled.host.name)")
         }
         let now = options.output.context.now()
         options.output.list(

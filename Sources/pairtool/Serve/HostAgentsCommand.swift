@@ -29,7 +29,7 @@ struct HostAgentsCommand: AsyncParsableCommand {
         var rows = await RunnableAgent.all(environment: output.context.environment)
         if installed { rows.removeAll { $0.path == nil } }
         guard !rows.isEmpty else {
-            throw AppError(.nothingFound, "agent.none", "no agent is installed", next: "pairtool host agents")
+            throw AppError.empty("No agent is installed", next: "pairtool host agents")
         }
         output.list(
             rows,

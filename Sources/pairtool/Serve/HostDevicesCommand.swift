@@ -23,7 +23,7 @@ struct HostDevicesCommand: AsyncParsableCommand {
         let output = options.output
         let devices = try await output.owner.devices()
         guard !devices.isEmpty else {
-            throw AppError(.nothingFound, "device.none", "no device is paired yet", next: "pairtool host pair")
+            throw AppError.empty("No device is paired yet", next: "pairtool host pair")
         }
         let now = output.context.now()
         output.list(

@@ -45,12 +45,7 @@ struct HostRulesCommand: AsyncParsableCommand {
             let (rules, faults) = try await output.owner.rules()
             for fault in faults { output.say(TerminalText.line("\(fault).")) }
             guard !rules.isEmpty else {
-                throw AppError(
-                    .nothingFound,
-                    "rules.none",
-                    "your host has no rules: its agent asks",
-                    next: "pairtool host rules add allow --kind read"
-                )
+                throw AppError.empty("No rules: the agent asks", next: "pairtool host rules add allow --kind read")
             }
             output.list(
                 rules,

@@ -40,12 +40,7 @@ struct DevicesListCommand: AsyncParsableCommand {
             let connected = try await session.devices.status().connectedDevice?.id
             let devices = try await session.devices.devices()
             guard !devices.isEmpty else {
-                throw AppError(
-                    .nothingFound,
-                    "device.none",
-                    "\(session.host.name) has no paired devices",
-                    next: "pairtool pair"
-                )
+                throw AppError.empty("No device is paired with \(session.host.name)")
             }
             let now = options.output.context.now()
             options.output.list(

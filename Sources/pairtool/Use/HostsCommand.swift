@@ -45,7 +45,7 @@ struct HostsListCommand: AsyncParsableCommand {
         let output = options.output
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
         guard !hosts.hosts.isEmpty else {
-            throw AppError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
+            throw AppError.empty("No host is paired yet", next: "pairtool pair")
         }
         let now = output.context.now()
         output.list(

@@ -14,8 +14,13 @@ extension Output {
             return .interrupted
         }
         let failure = AppError(describing: error)
-        report(failure)
+        if failure.kind == .emptyList { sayEmpty(failure) } else { report(failure) }
         return ExitStatus(failure.kind)
+    }
+
+    /// Says why a list has no rows, also with `--json`; not with `-q`.
+    private func sayEmpty(_ list: AppError) {
+        say(TerminalText.line("\(list.message).\(list.next.map { " Next: \($0)" } ?? "")"))
     }
 
     /// Writes a warning to standard error, also with `-q`: as a sentence or, with `--json`, as an object.

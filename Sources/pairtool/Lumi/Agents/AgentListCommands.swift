@@ -95,7 +95,7 @@ extension PulledHost {
             .map { AgentRow($0, isStarred: starred.contains($0.id), origin: origin($0.id)) }
             .sorted { ($0.isStarred ? 0 : 1, $0.name.lowercased()) < ($1.isStarred ? 0 : 1, $1.name.lowercased()) }
         guard !rows.isEmpty else {
-            throw AppError(.nothingFound, "agent.none", "no agent matches", next: next)
+            throw AppError.empty("No agent matches", next: next)
         }
         output.list(
             rows,

@@ -21,10 +21,8 @@ struct ApprovalView {
         let list = try await approvals.approvals(all: all)
         output.warnOfUnreadable(list, at: approvals.place)
         guard !list.approvals.isEmpty else {
-            throw AppError(
-                .nothingFound,
-                "approvals.none",
-                all ? "\(name) has no requests" : "no request waits for a decision at \(name)",
+            throw AppError.empty(
+                all ? "No requests at \(name)" : "No request waits for a decision at \(name)",
                 next: watchCommand
             )
         }

@@ -38,16 +38,13 @@ struct ChangesView {
     }
 
     /// - Parameter file: The file or directory that was asked for; nil for all.
-    /// - Throws: ``AppError`` with exit code 3 if nothing was changed.
+    /// - Throws: ``AppError`` where nothing was changed: with exit code 3 where a file was named.
     func show(file: String?, avoidsPager: Bool) async throws {
         let files = changes.files.elements
         guard !files.isEmpty else {
-            throw AppError(
-                .nothingFound,
-                "changes.none",
-                (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since \(start)"
-                    + (notCheckedOut.map { ". " + $0 } ?? "") + (hidden.map { ". " + $0 } ?? "")
-            )
+            let rest = "since \(start)" + (notCheckedOut.map { ". " + $0 } ?? "") + (hidden.map { ". " + $0 } ?? "")
+            guard let file else { throw AppError.empty("Nothing has changed \(rest)") }
+            throw AppError(.nothingFound, "changes.none", "“\(file)” has not changed \(rest)")
         }
         switch output.format {
         case .json: output.json(Row(changes: changes))

@@ -55,7 +55,7 @@ extension Output {
     /// - Parameter place: The place of the sessions, such as `on Studio`, for the error if there are none.
     func list(_ worktrees: [Worktree], place: String) throws {
         guard !worktrees.isEmpty else {
-            throw AppError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
+            throw AppError.empty("No agent works in a git repository \(place)")
         }
         let now = context.now()
         let rows = worktrees.map(WorktreeRow.init)

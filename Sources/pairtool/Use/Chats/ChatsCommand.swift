@@ -48,12 +48,7 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
         try all.check(host)
     }
 
-    private static let nothing = AppError(
-        .nothingFound,
-        "chat.none",
-        "there is no chat yet",
-        next: "start one: pairtool send --new \"PROMPT\""
-    )
+    private static let nothing = AppError.empty("No chat yet", next: "pairtool send --new \"PROMPT\"")
 
     func run() async throws {
         guard !all.allHosts else { return try await listAll() }

@@ -24,7 +24,7 @@ struct ModelsCommand: AsyncParsableCommand {
         try await host.selector.withSession(options.environment) { session in
             let models = try await session.models.models()
             guard !models.isEmpty else {
-                throw AppError(.nothingFound, "model.none", "\(session.host.name) has no models")
+                throw AppError.empty("No model on \(session.host.name)")
             }
             options.output.list(
                 models,

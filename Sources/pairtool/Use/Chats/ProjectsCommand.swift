@@ -48,7 +48,7 @@ struct ProjectsListCommand: AsyncParsableCommand {
         let answer = try await host.selector.read(known.mode, in: options.environment) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
-                throw AppError(.nothingFound, "project.none", "\(session.host.name) has no projects")
+                throw AppError.empty("No project on \(session.host.name)")
             }
             return projects
         }
@@ -80,7 +80,7 @@ struct ProjectsListCommand: AsyncParsableCommand {
         found.reportFailures(output)
         let rows = found.rows(ProjectRow.init)
         guard !rows.isEmpty else {
-            throw found.failure(AppError(.nothingFound, "project.none", "the paired hosts have no projects"))
+            throw found.failure(.empty("No project on the paired hosts"))
         }
         output.list(rows, title: ("NAME", \.name), place: ("PATH", \.localPath))
     }

@@ -172,7 +172,7 @@ import Testing
             #expect(rows.map { $0["capabilities"]?["supports"]?["vision"] } == [.bool(true), .bool(false), nil])
             #expect(await user.run("models", "-q").out == "sees\nblind\nsilent\n")
             mac.change { $0.models = [] }
-            #expect(await user.run("models").status == 3)
+            #expect(await user.run("models").isEmptyList)
         }
     }
 

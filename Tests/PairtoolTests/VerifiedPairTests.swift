@@ -63,7 +63,7 @@ import Testing
             #expect(try refused.errorCode == "pairing.wrong_code")
             #expect(refused.err.contains("2 tries left"))
             #expect(try await events.first("wrong_code")["triesLeft"] == .number(2))
-            #expect(await user.run("hosts").status == 3, "nothing is on record")
+            #expect(await user.run("hosts").isEmptyList, "nothing is on record")
             let paired = await user.run("pair", "--url", url, "--code-stdin", "--json", stdin: code + "\n")
             #expect(paired.status == 0, "\(paired.err)")
             #expect(try paired.json[0]["trust"]?.string == "verified")
@@ -173,7 +173,7 @@ import Testing
                 #expect(!interceptor.overheard.contains(payload.code))
                 let token = try #require(payload.token)
                 #expect(!interceptor.overheard.contains(token))
-                #expect(await user.run("hosts").status == 3)
+                #expect(await user.run("hosts").isEmptyList)
                 #expect(await !events.has("paired"))
             }
         }
@@ -222,7 +222,7 @@ import Testing
                     #expect(result.status == 1)
                     let reported = try result.errorCode
                     #expect(reported == "pairing.unproven")
-                    #expect(await user.run("hosts").status == 3)
+                    #expect(await user.run("hosts").isEmptyList)
                     let tokens = FileManager.default.fileExists(atPath: user.directory + "/data/pairtool/sessions.json")
                     #expect(!tokens)
                 }

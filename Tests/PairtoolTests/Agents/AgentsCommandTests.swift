@@ -20,13 +20,13 @@ import Testing
             #expect(
                 await user.run("lumi", "agents", "search", "BE BRIEF", "-q").out == LumiStore.id(sample.agent) + "\n"
             )
-            #expect(await user.run("lumi", "agents", "search", "nothing like it").status == 3)
+            #expect(await user.run("lumi", "agents", "search", "nothing like it").isEmptyList)
             #expect(await user.run("lumi", "agents", "show", "ada").out.contains("Be brief."))
-            #expect(await user.run("lumi", "agents", "--starred").status == 3)
+            #expect(await user.run("lumi", "agents", "--starred").isEmptyList)
             #expect(await user.run("lumi", "agents", "star", "Ada").status == 0)
             #expect(await user.run("lumi", "agents", "--starred", "-q").out == LumiStore.id(sample.agent) + "\n")
             #expect(await user.run("lumi", "agents", "star", "Ada", "--remove").status == 0)
-            #expect(await user.run("lumi", "agents", "--starred").status == 3)
+            #expect(await user.run("lumi", "agents", "--starred").isEmptyList)
         }
     }
 

@@ -323,7 +323,7 @@ import Testing
             let result = try await attending(user, environment: ["PAIRTOOL_ENGINE": "embedded"]) { process in
                 try await withRunningHost(host, words) { _ in
                     try await process.messages.has("has what was written")
-                    #expect(await user.run("outbox").status == 3)
+                    #expect(await user.run("outbox").isEmptyList)
                     // The chat has one turn at a time.
                     let sent = await user.run("send", chat, "three")
                     #expect(sent.status == 0, "\(sent)")

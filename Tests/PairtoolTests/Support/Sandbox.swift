@@ -27,6 +27,9 @@ struct Sandbox: Sendable {
             }
         }
 
+        /// Whether the command has listed nothing, and said so.
+        var isEmptyList: Bool { status == 0 && out.isEmpty && !err.isEmpty }
+
         /// Whether the error report on standard error has a code.
         func failed(with code: String) -> Bool { (try? errorCode) == code }
 

@@ -50,10 +50,13 @@ package struct CutRelay: Sendable {
     }
 
     /// Ends all connections; new ones are accepted and closed until ``open()``.
-    package func close() {
+    ///
+    /// - Parameter butNewest: Whether the one that was accepted last stands.
+    package func close(butNewest: Bool = false) {
         let channels = state.withLockedValue { state in
             state.isGone = true
-            return state.channels
+            // A connection has two, towards the client and towards the host.
+            return butNewest ? state.channels.dropLast(2) : state.channels[...]
         }
         for channel in channels { channel.close(promise: nil) }
     }

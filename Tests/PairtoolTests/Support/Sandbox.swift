@@ -240,6 +240,7 @@ indirect enum ShownJSON: Decodable, Equatable, Sendable {
     }
 
     var string: String? { if case .text(let text) = self { text } else { nil } }
+    var array: [ShownJSON]? { if case .list(let elements) = self { elements } else { nil } }
 
     subscript(key: String) -> ShownJSON? { if case .object(let members) = self { members[key] } else { nil } }
 }

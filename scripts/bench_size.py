@@ -58,7 +58,7 @@ def measure(name, command, count):
 lines = lambda output: output.count(b"\n")
 measure("avahi-browse", ["avahi-browse", "-rptk", kind], lambda output: sum(l.startswith(b"=") for l in output.splitlines()))
 for engine in ("daemon", "embedded"):
-    measure(engine, [tool, "discover", "--type", kind, "--engine", engine, "--interface", "eth0", "--json", "--timeout", "60"], lines)
+    measure(engine, [tool, "discover", "--type", kind, "--engine", engine, "--interface", "eth0", "--json", "--timeout", "60s"], lines)
 measure("zeroconf", [os.environ["BENCH_PYTHON"], "-c", zeroconf, kind], lines)
 """
 

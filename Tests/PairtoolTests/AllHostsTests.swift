@@ -63,7 +63,7 @@ import Testing
         try await withTwoMacs { first, _, user in
             #expect(await user.run("chats", "nothing", "--all-hosts").status == 3)
             #expect(await user.run("projects", "--all-hosts", "--host", first.endpointText).status == 2)
-            #expect(await user.run("projects", "--timeout", "1").status == 2)
+            #expect(await user.run("projects", "--timeout", "1s").status == 2)
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
     func late() async throws {
         try await withTwoMacs { first, second, user in
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let arguments = ["projects", "--all-hosts", "--timeout", "3", "--json"]
+            let arguments = ["projects", "--all-hosts", "--timeout", "3s", "--json"]
             let some = await user.run(arguments)
             #expect(some.status == 0 && some.err.contains("host.timed_out"), "\(some.err)")
             #expect(try some.json.allSatisfy { $0["hostName"]?.string == first.endpointText })
@@ -83,10 +83,10 @@ import Testing
             #expect(stored["source"] == .text("cache") && stored["asOf"] != nil)
             #expect(try known.json.last?["source"] == nil)
             first.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let status = await user.run("status", "--all-hosts", "--timeout", "0.3", "--json")
+            let status = await user.run("status", "--all-hosts", "--timeout", "0.3s", "--json")
             #expect(try status.json.map { $0["reachable"] } == [.bool(false), .bool(false)])
             #expect(status.status == 4 && status.failed(with: "hosts.none_answered"), "\(status.err)")
-            #expect(await user.run("chats", "--all-hosts", "--timeout", "0.3").status == 4)
+            #expect(await user.run("chats", "--all-hosts", "--timeout", "0.3s").status == 4)
         }
     }
 
@@ -131,7 +131,7 @@ import Testing
             let both = try await user.run("status", "--all-hosts", "--json").json
             #expect(both.count == 2)
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let some = await user.run("status", "--all-hosts", "--timeout", "3")
+            let some = await user.run("status", "--all-hosts", "--timeout", "3s")
             #expect(some.status == 0 && some.out.contains("ready") && some.out.contains("no answer"), "\(some)")
         }
     }
@@ -222,7 +222,7 @@ import Testing
     @Test("Events of all hosts name their hosts")
     func events() async throws {
         try await withTwoMacs { first, second, user in
-            let arguments = ["watch", "--all-hosts", "--json", "--interval", "0.02"]
+            let arguments = ["watch", "--all-hosts", "--json", "--interval", "0.02s"]
             let (_, result) = try await user.follow(arguments) { watch in
                 for mac in [first, second] {
                     let before = mac.requests("GET", "/companion/status").count

@@ -72,7 +72,7 @@ import Testing
         try await Sandbox.with { user in
             // Nobody ever writes to it.
             let pipe = try await user.pipe("frames")
-            let result = await user.run(["scan", "--frames", pipe, "--timeout", "0.05", "--json"])
+            let result = await user.run(["scan", "--frames", pipe, "--timeout", "0.05s", "--json"])
             #expect(result.status == 4)
             #expect(try result.errorCode == "scan.timed_out")
         }
@@ -99,7 +99,7 @@ import Testing
         try await Sandbox.with { user in
             for words in [
                 ["scan", "--camera", "/dev/video0", "x.png"], ["scan", "--camera", "Shed"], ["scan"],
-                ["scan", "--camera", "--frames", "-"], ["scan", "x.png", "--timeout", "3"],
+                ["scan", "--camera", "--frames", "-"], ["scan", "x.png", "--timeout", "3s"],
                 ["pair", "--camera", "--qr", "x.png"], ["pair", "--frames", "-", "--code-stdin"],
             ] {
                 #expect(await user.run(words).status == 2, "\(words)")
@@ -190,7 +190,7 @@ import Testing
     @Test("Looking through a camera ends when the time is over")
     func cameraTimeOut() async throws {
         try await Sandbox.with { user in
-            let words = ["scan", "--camera", "/dev/zero", "--json", "--timeout", "0.1"]
+            let words = ["scan", "--camera", "/dev/zero", "--json", "--timeout", "0.1s"]
             let result = try await look(user, words, frame: try shades(["https://example.org/"]))
             #expect(result.status == 4)
             #expect(result.err.contains("a web address"))

@@ -34,7 +34,7 @@ import Testing
     @Test(
         "What cannot be meant is a mistake in the command line",
         arguments: [
-            ["pair", "--ttl", "59"], ["pair", "--ttl", "901"], ["pair", "--permission", "everything"],
+            ["pair", "--ttl", "59s"], ["pair", "--ttl", "901s"], ["pair", "--permission", "everything"],
             ["pair", "--read-only", "--permission", "chat.send"], ["pair", "--expires", "0"],
             ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--permission", "chat.send"],
             ["rules", "add", "allow"], ["rules", "add", "maybe", "--kind", "read"], ["rules", "remove", "x"],
@@ -81,7 +81,7 @@ import Testing
                     let hidden = try await host.spawn(["host", "pair", "--json"])
                     #expect(hidden.status == 0 && !hidden.out.contains("code") && !hidden.out.contains("qrPayload"))
                     let shown = try await host.spawn([
-                        "host", "pair", "--permission", "chat.send", "--expires", "1h", "--ttl", "60", "--json",
+                        "host", "pair", "--permission", "chat.send", "--expires", "1h", "--ttl", "60s", "--json",
                         "--show-secrets",
                     ])
                     let code = try #require(try shown.json.first?["code"]?.string)

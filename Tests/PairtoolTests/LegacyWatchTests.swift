@@ -46,7 +46,7 @@ import Testing
     func watch() async throws {
         try await withPairedUser { user, mac, off in
             try PairedHostStore(directory: user.data).update { $0.hosts[0].name = "Studio" }
-            let (_, result) = try await user.follow(["watch", "--interval", "0.02", "--json"]) { watch in
+            let (_, result) = try await user.follow(["watch", "--interval", "0.02s", "--json"]) { watch in
                 try await looked(at: mac)
                 mac.connect(name: "Tablet")
                 let left = try await watch.events.first("device.disconnected")
@@ -86,7 +86,7 @@ import Testing
     func outbox() async throws {
         try await withPairedUser { user, mac, _ in
             #expect(await user.run("chats").status == 0)
-            let words = ["watch", "--all-hosts", "--interval", "0.02", "--json"]
+            let words = ["watch", "--all-hosts", "--interval", "0.02s", "--json"]
             let (_, result) = try await user.follow(words) { watch in
                 try await looked(at: mac)
                 mac.change { $0.faults = [FakeMacFault(.close)] }
@@ -117,7 +117,7 @@ import Testing
     @Test("status --watch tells who is connected, and whether the host is there")
     func status() async throws {
         try await withPairedUser { user, mac, off in
-            let words = ["status", "--watch", "--interval", "0.02", "--json"]
+            let words = ["status", "--watch", "--interval", "0.02s", "--json"]
             let (_, result) = try await user.follow(words) { watch in
                 let first = try await watch.events.firstLine("on", where: { $0["reachable"] == .bool(true) })
                 #expect(first["trust"]?.string == "legacy" && first["connected"] == .bool(true))

@@ -100,7 +100,7 @@ import Testing
                         let unclear = try await user.spawn(pair, stdin: code)
                         #expect(unclear.status == 2)
                         #expect(unclear.err.contains("Aster") && unclear.err.contains("Briar"))
-                        #expect(try await user.spawn(pair + ["Nobody", "--timeout", "2"], stdin: code).status == 3)
+                        #expect(try await user.spawn(pair + ["Nobody", "--timeout", "2s"], stdin: code).status == 3)
                         #expect(try await user.spawn(pair + ["aster"], stdin: code).status == 0)
                         #expect(await !two.has("wrong_code"))
                         #expect(await !two.has("paired"))

@@ -16,7 +16,7 @@ import Testing
     @Test(
         "Mistakes in the command line have exit code 2 and a word on standard error",
         arguments: [
-            ["bogus"], ["pair", "--bogus"], ["discover", "--timeout", "0"], ["discover", "--type", "http"],
+            ["bogus"], ["pair", "--bogus"], ["discover", "--timeout", "0s"], ["discover", "--type", "http"],
             ["send", "one"],
             ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
             ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
@@ -264,7 +264,7 @@ import Testing
             let result = try await user.shell(
                 """
                 mkdir -p usb/bus/usb/devices/1-1; echo 05ac >usb/bus/usb/devices/1-1/idVendor; mkfifo talk
-                PAIRTOOL_SYSFS=usb nohup \(BuiltTool.path) discover --first --timeout 2 --type _nobody._tcp \
+                PAIRTOOL_SYSFS=usb nohup \(BuiltTool.path) discover --first --timeout 2s --type _nobody._tcp \
                   --interface lo --engine embedded 2>talk &
                 exec 3<talk
                 read -r line <&3
@@ -316,7 +316,7 @@ import Testing
         script.faults = [FakeMacFault(.stall(gate: "never"), on: "/health")]
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
-                let result = await user.run("discover", "--host", mac.endpointText, "--timeout", "1", "--json")
+                let result = await user.run("discover", "--host", mac.endpointText, "--timeout", "1s", "--json")
                 #expect(result.status == 4 && result.failed(with: "host.timed_out"), "\(result)")
                 #expect(result.err.contains("in that time"), "\(result)")
             }

@@ -17,9 +17,11 @@ import Testing
     @Test(
         "A value that is wrong is answered with what is right",
         arguments: [
-            (["discover", "--timeout", "0"], "from 0.001 to 86400"),
-            (["approvals", "--watch", "--interval", "0"], "from 0.001 to 86400"),
-            (["pair", "--timeout", "soon"], "from 0.001 to 86400"),
+            (["discover", "--timeout", "0s"], "such as 90s, 30m, 12h or 7d, up to a day"),
+            (["approvals", "--watch", "--interval", "0s"], "such as 90s, 30m, 12h or 7d, up to a day"),
+            (["pair", "--timeout", "soon"], "such as 90s, 30m, 12h or 7d, up to a day"),
+            (["discover", "--timeout", "5"], "“5” has no unit. Write 90s, 30m, 12h or 7d"),
+            (["host", "pair", "--ttl", "300"], "has no unit"),
             (["discover", "--type", "bogus"], "looks like _lumiagent._tcp"),
             (["host", "pair", "--expires", "soon"], "such as 90s, 30m, 12h or 7d"),
             (["host", "--question-timeout", "soon"], "such as 90s, 30m, 12h or 7d"),

@@ -15,23 +15,21 @@ package struct TimeSpan: Sendable {
         self.seconds = seconds
     }
 
-    /// Reads a number with a unit; nil for anything else, and out of the range.
+    /// Reads a number with a unit, such as `90s`, `30m`, `12h`, `7d`, `2w` or `1y`; nil for anything else, for a number
+    /// without a unit, and out of the range.
     ///
-    /// - Parameters:
-    ///   - units: The letters that may end it. A number without a letter is one of seconds, if those are among them.
-    ///   - range: In seconds.
-    package init?(_ text: String, units: Set<Unicode.Scalar>, in range: ClosedRange<Double>) {
-        let unit = text.unicodeScalars.last.flatMap { units.contains($0) ? Self.units[$0] : nil }
-        let digits = unit == nil ? text : String(text.unicodeScalars.dropLast()).trimmingWhitespace()
-        guard digits.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }),
-            let factor = unit ?? (units.isSuperset(of: ["s"]) ? 1 : nil), let number = Double(digits),
-            range.contains(number * factor)
+    /// - Parameter range: In seconds.
+    package init?(_ text: String, in range: ClosedRange<Double>) {
+        guard let unit = text.unicodeScalars.last.flatMap({ Self.units[$0] }) else { return nil }
+        let digits = String(text.unicodeScalars.dropLast()).trimmingWhitespace()
+        guard digits.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }), let number = Double(digits),
+            range.contains(number * unit)
         else { return nil }
-        seconds = number * factor
+        seconds = number * unit
     }
 
-    /// Reads how old something is: `12h`, `90d`, `2w` or `1y`.
+    /// Reads how old something is: from an hour on.
     package init?(age text: String) {
-        self.init(text, units: ["h", "d", "w", "y"], in: 3600...100_000 * 365 * 86_400)
+        self.init(text, in: 3600...100_000 * 365 * 86_400)
     }
 }

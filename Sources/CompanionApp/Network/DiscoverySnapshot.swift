@@ -101,7 +101,7 @@ extension DiscoverySnapshot {
                 .timedOut,
                 "discovery.timed_out",
                 "no host was found in time" + (problem.map { ": \($0)" } ?? ""),
-                next: "pairtool discover --timeout 30"
+                next: "pairtool discover --timeout 30s"
             )
         }
         return AppError(

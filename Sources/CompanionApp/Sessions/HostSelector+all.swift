@@ -139,7 +139,7 @@ extension AppError {
             .timedOut,
             "host.timed_out",
             "\(host.title) did not answer within \(limit.roughly)",
-            next: "wait longer: --timeout SECONDS"
+            next: "wait longer: --timeout 30s"
         )
     }
 }

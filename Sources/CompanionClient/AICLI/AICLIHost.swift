@@ -27,7 +27,7 @@ package struct AICLIHost: Sendable {
 
     /// The host as commands use it.
     package var hostClient: HostClient {
-        HostClient(projects: self, chats: self, turns: self, sessions: self)
+        HostClient(projects: self, chats: self, turns: self)
     }
 
     /// The same host, which stores its chats in the history; nil stores nothing.

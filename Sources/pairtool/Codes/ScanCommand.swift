@@ -17,7 +17,7 @@ struct ScanCommand: AsyncParsableCommand {
             Examples:
               pairtool scan screenshot.png
               pairtool scan --watch ~/Pictures/Screenshots
-              pairtool scan --camera --timeout 30
+              pairtool scan --camera --timeout 30s
             """
     )
 
@@ -33,8 +33,8 @@ struct ScanCommand: AsyncParsableCommand {
     var keep = false
 
     @Option(
-        help: "With --watch, --camera or --frames: wait for at most this many seconds. Default: no limit.",
-        transform: TimeSpan.init(inSeconds:)
+        help: "With --watch, --camera or --frames: wait for at most this long. Default: no limit.",
+        transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?
 

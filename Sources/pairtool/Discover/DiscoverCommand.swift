@@ -33,8 +33,8 @@ struct DiscoverCommand: AsyncParsableCommand {
     var first = false
 
     @Option(
-        help: "Look for at most this many seconds. Default: 10; with --watch, no limit.",
-        transform: TimeSpan.init(inSeconds:)
+        help: "Look for at most this long. Default: 10s; with --watch, no limit.",
+        transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?
 

@@ -102,7 +102,7 @@ struct HostListing: Sendable {
             output.warn(
                 "discovery.unsettled",
                 "stopped before all answers had arrived; there may be more hosts",
-                next: "wait longer: --timeout SECONDS"
+                next: "wait longer: --timeout 30s"
             )
         }
         return nil

@@ -40,7 +40,7 @@ struct AutoCommand: AsyncParsableCommand {
     @Flag(help: "Continue after a pairing, for use as a service.")
     var keep = false
 
-    @Option(help: "Wait for at most this many seconds. Default: no limit.", transform: TimeSpan.init(inSeconds:))
+    @Option(help: "Wait for at most this long. Default: no limit.", transform: TimeSpan.init(wait:))
     var timeout: TimeSpan?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions

@@ -72,7 +72,7 @@ struct PairCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions
 
-    @Option(help: "Look for hosts for at most this many seconds. Default: 10.", transform: TimeSpan.init(inSeconds:))
+    @Option(help: "Look for hosts for at most this long. Default: 10s.", transform: TimeSpan.init(wait:))
     var timeout = TimeSpan(seconds: 10)
 
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions

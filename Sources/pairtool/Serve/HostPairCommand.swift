@@ -20,8 +20,11 @@ struct HostPairCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "How many seconds the code is valid, 60 to 900.")
-    var ttl = 300
+    @Option(
+        help: "How long the code is valid, 60s to 15m. Default: 5m.",
+        transform: { try TimeSpan(commandLine: $0, in: 60...900) }
+    )
+    var ttl = TimeSpan(seconds: 300)
 
     @OptionGroup var grant: GrantOptions
 
@@ -43,16 +46,12 @@ struct HostPairCommand: AsyncParsableCommand {
     @OptionGroup var density: DensityOption
     @OptionGroup var options: OutputOptions
 
-    func validate() throws {
-        guard (60...900).contains(ttl) else { throw ValidationError("--ttl must be 60 to 900.") }
-    }
-
     func run() async throws {
         let output = options.output
         // Fail before a code is created if the file cannot be written.
         let picture = try qrFile.map(QRPicture.init)
         let (challenge, areDigitsLocked) = try await output.owner.startPairing(
-            ttl: ttl,
+            ttl: Int(ttl.seconds),
             permissions: grant.permissions,
             lifetime: expires?.seconds
         )

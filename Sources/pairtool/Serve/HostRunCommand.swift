@@ -73,8 +73,8 @@ struct HostRunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for models and agents of the Agent Client Protocol.",
-        transform: TimeSpan.init(inSeconds:)
+            "End a turn after the agent was silent for this long. Default: 2m, or 15m for models and agents of the Agent Client Protocol.",
+        transform: TimeSpan.init(wait:)
     )
     var turnTimeout: TimeSpan?
 

@@ -22,8 +22,8 @@ struct StatusCommand: AsyncParsableCommand {
     var watch = false
 
     @Option(
-        help: "With --watch and a legacy host: the seconds between two requests. Default: 2.",
-        transform: TimeSpan.init(inSeconds:)
+        help: "With --watch and a legacy host: the time between two requests. Default: 2s.",
+        transform: TimeSpan.init(wait:)
     )
     var interval = TimeSpan(seconds: 2)
 

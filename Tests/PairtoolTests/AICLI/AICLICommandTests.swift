@@ -264,8 +264,8 @@ import Testing
                 "web",
                 "--auto",
                 "timed",
-                "--auto-minutes",
-                "5",
+                "--auto-time",
+                "5m",
                 stdin: "go\n",
                 now: { clock.withLockedValue(\.self) }
             )
@@ -281,14 +281,14 @@ import Testing
     func failedTurn() async throws {
         let script = Self.script(.answering("Half."), FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 1)]))
         try await withPaired(script) { server, user in
-            let result = await user.run("chat", "web", "--auto", "timed", "--auto-minutes", "5", stdin: "go\n")
+            let result = await user.run("chat", "web", "--auto", "timed", "--auto-time", "5m", stdin: "go\n")
             #expect(server.prompts.count == 2 && result.err.contains("the turn failed"))
         }
     }
 
     @Test(
         "Its limits are checked",
-        arguments: [["--auto-messages", "5"], ["--auto", "ever"], ["--auto", "timed", "--auto-minutes", "0"]]
+        arguments: [["--auto-messages", "5"], ["--auto", "ever"], ["--auto", "timed", "--auto-time", "0m"]]
     )
     func autoUsage(_ arguments: [String]) async throws {
         try await Sandbox.with { user in

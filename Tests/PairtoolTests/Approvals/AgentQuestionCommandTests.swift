@@ -292,7 +292,7 @@ import Testing
         try await withAgent { host, user, events in
             try await withFakeJarvis { jarvis in
                 await user.pair(jarvis)
-                let (_, watched) = try await user.follow(["approvals", "--watch", "--json", "--interval", "0.05"]) {
+                let (_, watched) = try await user.follow(["approvals", "--watch", "--json", "--interval", "0.05s"]) {
                     watch in
                     _ = try await watch.events.first("added") { $0["hostName"] != .text("Shed") }
                     let (_, sent) = try await user.follow(Self.ask + ["--host", "Shed", "--json"]) { run in
@@ -339,7 +339,7 @@ import Testing
     @Test("A watch of a verified host shows questions as they come and go, however long its interval is")
     func live() async throws {
         try await withAgent { host, user, _ in
-            let watching = ["approvals", "--watch", "--json", "--interval", "86400"]
+            let watching = ["approvals", "--watch", "--json", "--interval", "86400s"]
             let (_, watched) = try await user.follow(watching) { watch in
                 for answer in ["y", "n"] {
                     let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
@@ -367,7 +367,7 @@ import Testing
             try await PrivateBus.with(["notifications", "--can", "actions", "--can", "body"]) { desktop in
                 let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
                     _ = try await run.events.first("approval_asked")
-                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05"]
+                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05s"]
                     let (_, _) = try await user.follow(watching, environment: desktop.environment) { watch in
                         let call = try await desktop.call("Notify")
                         #expect(call["title"] == .text("Approve? Run it"))
@@ -394,7 +394,7 @@ import Testing
             try await PrivateBus.with(service) { desktop in
                 let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
                     _ = try await run.events.first("approval_asked")
-                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05"]
+                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05s"]
                     let (_, _) = try await user.follow(watching, environment: desktop.environment) { watch in
                         let decided = try await watch.events.first("decided")
                         #expect(decided["approval"]?["status"] == .text("rejected"), "\(decided)")

@@ -117,7 +117,7 @@ import Testing
             try await Sandbox.with { user in
                 let file = try user.file("code.y4m", try video(try await events.payload.text))
                 let auto = ["auto", "--frames", file, "--name", "desk", "--json"] + Self.network
-                let result = try await user.spawn(auto + ["--timeout", "30"])
+                let result = try await user.spawn(auto + ["--timeout", "30s"])
                 #expect(result.status == 0, "\(result)")
                 #expect(try result.json[0]["trust"]?.string == "verified")
             }
@@ -274,7 +274,7 @@ import Testing
                 }
                 #expect(told.status == 130)
                 #expect(await !events.has("paired"))
-                let late = try await attending(user, ["--only", "Barn", "--timeout", "0.2"]) { _ in }
+                let late = try await attending(user, ["--only", "Barn", "--timeout", "0.2s"]) { _ in }
                 #expect(late.status == 4)
             }
         }

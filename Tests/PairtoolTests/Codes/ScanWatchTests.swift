@@ -114,7 +114,7 @@ import Testing
         }
         #expect(gone.status == 1)
         #expect(gone.failed(with: "desktop.directory_gone"))
-        let late = try await watching(["--timeout", "0.05"]) { _, _, _ in }
+        let late = try await watching(["--timeout", "0.05s"]) { _, _, _ in }
         #expect(late.status == 4)
         try await Sandbox.with { user in
             let none = await user.run("scan", "--watch", user.directory + "/none", "--json")
@@ -128,7 +128,7 @@ import Testing
         try await Sandbox.with { user in
             for arguments in [
                 [], ["a.png", "--watch", "x"], ["--screen", "--clipboard"], ["a.png", "--keep"],
-                ["--screen", "--timeout", "3"], ["a.png", "--existing"],
+                ["--screen", "--timeout", "3s"], ["a.png", "--existing"],
             ] {
                 #expect(await user.run(["scan"] + arguments).status == 2, "\(arguments)")
             }

@@ -43,7 +43,7 @@ import Testing
             // It waits for a host: nothing but the interrupt ends it in time.
             let look = ["--interface", "lo", "--engine", "embedded", "--type", "_nobody._tcp", "--first"]
             let followed = try await user.follow(
-                ["discover", "--timeout", "100"] + look,
+                ["discover", "--timeout", "100s"] + look,
                 environment: environment
             ) { discovery in
                 try await discovery.messages.has("USB bus")

@@ -6,7 +6,7 @@ import Testing
 
 /// `pairtool approvals --watch`, as the built binary.
 @Suite(.timeLimit(.minutes(5))) struct ApprovalWatchCommandTests {
-    private static let command = ["approvals", "--watch", "--json", "--interval", "0.05"]
+    private static let command = ["approvals", "--watch", "--json", "--interval", "0.05s"]
 
     @Test("Requests are told as they come and are decided, and an interruption is told; Ctrl-C ends it")
     func watch() async throws {

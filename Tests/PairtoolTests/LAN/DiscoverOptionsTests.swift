@@ -81,7 +81,7 @@ struct DiscoverOptionsTests {
             Self.script(
                 "embedded",
                 """
-                start user "$PAIRTOOL" discover --engine embedded --first --timeout 3600 -q >$LAN/waiting.out
+                start user "$PAIRTOOL" discover --engine embedded --first --timeout 3600s -q >$LAN/waiting.out
                 waiting=$!
                 # One that does not wait ends without a host.
                 look now

@@ -44,7 +44,7 @@ struct ManyHostsTests {
     func daemon() async throws {
         let run = try await LAN.run(
             script(
-                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120"#,
+                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120s"#,
                 cacheEntries: 20_000
             )
         )
@@ -60,7 +60,7 @@ struct ManyHostsTests {
             script(
                 """
                 for look in 1 2 3; do
-                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120 >$LAN/hosts \\
+                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120s >$LAN/hosts \\
                         || fail "look $look ended with $?"
                     found=$(wc -l <$LAN/hosts)
                     echo "look $look: $found hosts" >&2
@@ -80,9 +80,9 @@ struct ManyHostsTests {
         let run = try await LAN.run(
             script(
                 """
-                on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120 >$LAN/some || fail "nothing is found"
+                on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120s >$LAN/some || fail "nothing is found"
                 [ "$(wc -l <$LAN/some)" -lt 500 ] || fail "the daemon keeps more than it says"
-                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 120
+                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 120s
                 """,
                 cacheEntries: 1000
             )

@@ -2,23 +2,37 @@ import ArgumentParser
 import CompanionApp
 
 extension TimeSpan {
-    /// Reads a number of seconds.
+    /// Reads how long to wait, up to a day.
     ///
-    /// - Throws: `ValidationError` that explains what is valid.
-    init(inSeconds text: String) throws {
-        guard let span = TimeSpan(text, units: ["s"], in: 0.001...86_400) else {
-            throw ValidationError("Give a number of seconds from 0.001 to 86400 (a day).")
+    /// - Throws: `ValidationError` with the valid forms.
+    init(wait text: String) throws {
+        try self.init(commandLine: text, in: 0.001...86_400)
+    }
+
+    /// Reads a time, of any length.
+    ///
+    /// - Throws: `ValidationError` with the valid forms.
+    init(commandLine text: String) throws {
+        try self.init(commandLine: text, in: Double.leastNonzeroMagnitude...1e9)
+    }
+
+    /// Reads a time with its unit.
+    ///
+    /// - Parameter range: In seconds.
+    /// - Throws: `ValidationError` with the valid forms.
+    init(commandLine text: String, in range: ClosedRange<Double>) throws {
+        guard let span = TimeSpan(text, in: range) else {
+            let isBare = !text.isEmpty && text.utf8.allSatisfy { "0123456789.".utf8.contains($0) }
+            throw ValidationError(
+                isBare
+                    ? "“\(text)” has no unit. Write 90s, 30m, 12h or 7d."
+                    : "Give a time such as 90s, 30m, 12h or 7d\(Self.limits(range))."
+            )
         }
         self = span
     }
 
-    /// Reads `90s`, `30m`, `12h`, `7d`, or seconds without a unit.
-    ///
-    /// - Throws: `ValidationError` with the valid forms.
-    init(commandLine text: String) throws {
-        guard let span = TimeSpan(text, units: ["s", "m", "h", "d"], in: Double.leastNonzeroMagnitude...1e9) else {
-            throw ValidationError("Give a time such as 90s, 30m, 12h or 7d.")
-        }
-        self = span
+    private static func limits(_ range: ClosedRange<Double>) -> String {
+        range.upperBound == 86_400 ? ", up to a day" : ""
     }
 }

@@ -61,8 +61,8 @@ struct ApprovalsCommand: AsyncParsableCommand {
         var notify = false
 
         @Option(
-            help: "With --watch and a Jarvis daemon: the seconds between two requests. Default: 2.",
-            transform: TimeSpan.init(inSeconds:)
+            help: "With --watch and a Jarvis daemon: the time between two requests. Default: 2s.",
+            transform: TimeSpan.init(wait:)
         )
         var interval = TimeSpan(seconds: 2)
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionApp
 import CompanionClient
 
 /// The options of auto mode.
@@ -19,18 +20,18 @@ struct AutoOptions: ParsableArguments {
     @Option(help: "With --auto: send at most this many messages after a prompt, 1 to 100. Default: 10; 100 with timed.")
     var autoMessages: Int?
 
-    @Option(help: "With --auto: stop after this many minutes, 1 to 1440. Default: 30; 1440 with message-count.")
-    var autoMinutes: Int?
+    @Option(
+        help: "With --auto: stop after this time, 1m to 24h. Default: 30m; 24h with message-count.",
+        transform: { try TimeSpan(commandLine: $0, in: 60...86_400) }
+    )
+    var autoTime: TimeSpan?
 
     func validate() throws {
-        if auto == nil, autoMessages != nil || autoMinutes != nil {
-            throw ValidationError("--auto-messages and --auto-minutes need --auto.")
+        if auto == nil, autoMessages != nil || autoTime != nil {
+            throw ValidationError("--auto-messages and --auto-time need --auto.")
         }
         if let autoMessages, !(1...100).contains(autoMessages) {
             throw ValidationError("--auto-messages must be 1 to 100.")
-        }
-        if let autoMinutes, !(1...1440).contains(autoMinutes) {
-            throw ValidationError("--auto-minutes must be 1 to 1440.")
         }
     }
 
@@ -38,7 +39,7 @@ struct AutoOptions: ParsableArguments {
         auto.map {
             AutoResponse(
                 mode: $0,
-                limits: .init(messages: autoMessages, time: autoMinutes.map { .seconds($0 * 60) })
+                limits: .init(messages: autoMessages, time: autoTime?.duration)
             )
         }
     }

@@ -25,8 +25,8 @@ struct WatchCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: "With a legacy host: the seconds between two requests. Default: 5.",
-        transform: TimeSpan.init(inSeconds:)
+        help: "With a legacy host: the time between two requests. Default: 5s.",
+        transform: TimeSpan.init(wait:)
     )
     var interval = TimeSpan(seconds: 5)
 

@@ -13,8 +13,8 @@ struct AllHostsOptions: ParsableArguments {
     var allHosts = false
 
     @Option(
-        help: "With --all-hosts: the seconds to wait for a host that does not answer. Default: 5.",
-        transform: TimeSpan.init(inSeconds:)
+        help: "With --all-hosts: how long to wait for a host that does not answer. Default: 5s.",
+        transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?
 

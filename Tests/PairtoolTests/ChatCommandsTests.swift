@@ -252,6 +252,25 @@ import Testing
         }
     }
 
+    @Test("At a terminal, the project of a new chat is chosen from a list; elsewhere it has to be named")
+    func project() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let chosen = await user.run("send", "--new", "hi", stdin: "9\n2\n", terminal: true)
+                #expect(chosen.status == 0 && chosen.err.contains("Which project?\n  1) "), "\(chosen)")
+                #expect(chosen.err.contains("9 is not in the list"), "\(chosen)")
+                let none = await user.run("send", "--new", "hi", stdin: "\n", terminal: true)
+                #expect(none.status == 2 && none.err.contains("name one with --project"), "\(none)")
+                let script = await user.run("send", "--new", "hi", "--json")
+                #expect(script.status == 2 && script.failed(with: "project.ambiguous"), "\(script)")
+                let chat = await user.run("chat", stdin: "1\n/quit\n", terminal: true)
+                #expect(chat.status == 0 && chat.err.contains("Which project?"), "\(chat)")
+                #expect(prompts(mac) == ["hi"])
+            }
+        }
+    }
+
     @Test("`send` reads a prompt that is left out from standard input, and a word behind `chats` is a project")
     func options() async throws {
         try await withFakeMac { mac in

@@ -87,13 +87,19 @@ extension HostSession {
         )
     }
 
-    /// The project for a new chat: the named one, else the only one.
+    /// The project for a new chat: the named one, else the only one, else the one that the user chooses.
+    ///
+    /// - Throws: ``AppError``, also where nobody can be asked or none was chosen.
     package func projectForNewChat(_ named: String?) async throws -> MergedProject {
         if let named { return try await project(named) }
         let projects = try await projects.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }
         if let only = projects.first, projects.count == 1 { return only }
         guard !projects.isEmpty else {
             throw AppError(.nothingFound, "project.none", "the host has no project to start a chat in")
+        }
+        if interaction.canAsk {
+            let rows = projects.map { TerminalText.line("\($0.project.name)  \($0.project.localPath)") }
+            if let index = try await interaction.choose("Which project?", from: rows) { return projects[index] }
         }
         throw AppError(
             .usage,

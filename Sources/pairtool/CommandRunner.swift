@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionWire
 import Identity
+import LocalState
 import PairingAgent
 import Terminal
 

@@ -46,7 +46,7 @@ struct HelpPage {
         page.parts("\n", omittingEmpty: false).map { line in
             let isUsage = line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ")
             guard isUsage || line.begins(with: "  -") || line.begins(with: "  <") else { return String(line) }
-            return line.replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
+            return String(line).replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
         }
         .joined(separator: "\n")
     }

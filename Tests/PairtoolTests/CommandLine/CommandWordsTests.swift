@@ -85,7 +85,8 @@ import Testing
             #expect(lines.count <= 40 && lines.allSatisfy { $0.utf8.count <= 80 }, "\(lines.count) \(root)")
             #expect(await user.run().out == root)
             let host = await user.run("host", "--help").out
-            #expect(await user.run("host", "help").out == host && (await user.run("help", "host").out) == host)
+            #expect(await user.run("host", "help").out == host)
+            #expect(await user.run("help", "host").out == host)
         }
     }
 
@@ -105,7 +106,7 @@ import Testing
     @Test("Families of which no host is paired are left out of the first page, and are among all commands")
     func families() async throws {
         try await Sandbox.with { user in
-            #expect(!(await user.run("--help").out.contains("jarvis")))
+            #expect(await user.run("--help").out.contains("jarvis") == false)
             let all = await user.run("help", "--all").out
             #expect(all.contains("\n  jarvis health") && all.contains("\n  aicli sessions new "), "\(all)")
         }

@@ -12,7 +12,7 @@ struct HelpPage {
     var unused: Set<String> = []
 
     var text: String {
-        guard command == Pairtool.self else { return Self.readable(ofCommand) }
+        guard command == Pairtool.self else { return ofCommand }
         return hasAll ? allCommands : firstPage
     }
 
@@ -20,35 +20,53 @@ struct HelpPage {
 
     /// The page of the argument parser. A command with a default subcommand has the options of that.
     private var ofCommand: String {
-        let own = Pairtool.helpMessage(for: command)
+        let own = Pairtool.helpMessage(for: command).components(separatedBy: "\n\n")
         guard let usual = command.configuration.defaultSubcommand, let name = usual.configuration.commandName else {
-            return own
+            return Self.page(own)
         }
         let theirs = Pairtool.helpMessage(for: usual).components(separatedBy: "\n\n")
-        func isOptions(_ section: String) -> Bool {
-            let title = section.cut(at: "\n")?.before ?? section[...]
-            return title.ends(with: "OPTIONS:") || title.ends(with: "ARGUMENTS:")
-        }
-        return own.components(separatedBy: "\n\n").map { section in
+        let sections = own.flatMap { section -> [String] in
             if let rest = section.dropping(prefix: "USAGE: "),
                 let short = theirs.lazy.compactMap({ $0.dropping(prefix: "USAGE: ") }).first
             {
-                return "USAGE: \(short.replacing(" \(name) ", with: " ", maxReplacements: 1))\n       \(rest)"
+                return ["USAGE: \(short.replacing(" \(name) ", with: " ", maxReplacements: 1))\n       \(rest)"]
             }
-            return section.begins(with: "OPTIONS:")
-                ? theirs.filter(isOptions).joined(separator: "\n\n") : section
+            return section.begins(with: "OPTIONS:") ? theirs.filter(Self.isOptions) : [section]
         }
-        .joined(separator: "\n\n")
+        return Self.page(sections)
     }
 
-    /// Writes `--host HOST` instead of `--host <host>`.
-    private static func readable(_ page: String) -> String {
-        page.parts("\n", omittingEmpty: false).map { line in
-            let isUsage = line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ")
-            guard isUsage || line.begins(with: "  -") || line.begins(with: "  <") else { return String(line) }
-            return String(line).replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
+    private static func isOptions(_ section: String) -> Bool {
+        let title = section.cut(at: "\n")?.before ?? section[...]
+        return title.ends(with: "OPTIONS:") || title.ends(with: "ARGUMENTS:")
+    }
+
+    /// Puts sections together. A command's own options come before those that it shares with others.
+    private static func page(_ sections: [String]) -> String {
+        var sections = sections
+        if let own = sections.firstIndex(where: { $0.begins(with: "OPTIONS:") }),
+            let first = sections.firstIndex(where: { isOptions($0) && !$0.begins(with: "ARGUMENTS:") })
+        {
+            sections.insert(sections.remove(at: own), at: first)
         }
-        .joined(separator: "\n")
+        return sections.joined(separator: "\n\n").parts("\n", omittingEmpty: false).map(line).joined(separator: "\n")
+    }
+
+    /// The column in which the parser begins explanations.
+    private static let column = 26
+
+    /// Writes `--host HOST` instead of `--host <host>`.
+    private static func line(_ line: Substring) -> String {
+        func named(_ text: String) -> String {
+            text.replacing("<options>", with: "[OPTIONS]").replacing("<subcommand>", with: "COMMAND")
+                .replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
+        }
+        if line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ") { return named(String(line)) }
+        guard line.begins(with: "  -") || line.begins(with: "  <") else { return String(line) }
+        let label = String(line.scalars(atMost: column))
+        let rest = line.dropping(prefix: label) ?? ""
+        guard !rest.isEmpty, label.ends(with: " ") else { return named(String(line)) }
+        return named(label.trimmingWhitespace()).indented.padded(to: column) + rest
     }
 
     // MARK: All commands
@@ -71,7 +89,7 @@ struct HelpPage {
             lines += group.commands.map { Self.row($0.configuration.commandName ?? "", $0) }
         }
         lines += [
-            "", "pairtool COMMAND --help shows a command's options, pairtool help --all every command.",
+            "", "More: pairtool COMMAND --help, and pairtool help --all for every command.",
         ]
         return lines.joined(separator: "\n")
     }
@@ -94,6 +112,8 @@ struct HelpPage {
 }
 
 extension String {
+    fileprivate var indented: String { "  " + self }
+
     /// The text with spaces behind it. Names of commands are ASCII.
     fileprivate func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - utf8.count))

@@ -95,7 +95,10 @@ import Testing
         try await Sandbox.with { user in
             let host = await user.run("host", "--help").out
             #expect(host.contains("\n  --lan ") && host.contains("\n  --agent AGENT "), "\(host)")
-            #expect(host.contains("\nUSAGE: pairtool host [") && host.contains("\n       pairtool host COMMAND\n"), "\(host)")
+            #expect(
+                host.contains("\nUSAGE: pairtool host [") && host.contains("\n       pairtool host COMMAND\n"),
+                "\(host)"
+            )
             #expect(host.contains("\n  revoke "), "\(host)")
             let chats = await user.run("chats", "-h").out
             #expect(chats.contains("\n  PROJECT ") && chats.contains("\n  cancel "), "\(chats)")

@@ -47,23 +47,31 @@ import Testing
         }
     }
 
-    @Test(
-        "Every command and every long option is in the manual page, those of the host also in its own",
-        arguments: [("pairtool.1", "pairtool ", 70), ("pairtool-host.1", "pairtool host ", 18)]
-    )
-    func complete(name: String, above: String, count: Int) async throws {
-        let page = try String(contentsOf: URL(filePath: Self.root + "/share/man/" + name), encoding: .utf8)
-        let lines = Set(page.split(separator: "\n"))
-        let words = Set(page.split(whereSeparator: { $0 == " " || $0 == "\n" }))
-        var options: Set<String> = []
-        for (name, command) in try await commands() where name.hasPrefix(above) {
-            #expect(lines.contains(".It Cm \(name.dropFirst(above.count))"), "\(name)")
-            for argument in command.arguments ?? [] where argument.shouldDisplay {
-                for long in argument.names ?? [] where long.kind == "long" { options.insert(long.name) }
+    private static func page(_ name: String) throws -> String {
+        try String(contentsOf: URL(filePath: root + "/share/man/\(name).1"), encoding: .utf8)
+    }
+
+    @Test("Each command has its page, with every subcommand and every long option, and the overview names it")
+    func complete() async throws {
+        let overview = try Self.page("pairtool")
+        let shared = Set(overview.split(whereSeparator: { $0 == " " || $0 == "\n" }))
+        let all = try await commands()
+        let top = all.filter { $0.words.split(separator: " ").count == 2 }
+        #expect(top.count > 25)
+        for (name, command) in top {
+            #expect(overview.contains("\n.It Xr pairtool-\(command.commandName) 1\n"), "\(name)")
+            let page = try Self.page("pairtool-\(command.commandName)")
+            let lines = Set(page.split(separator: "\n"))
+            let words = shared.union(page.split(whereSeparator: { $0 == " " || $0 == "\n" }))
+            for (below, command) in all where below == name || below.hasPrefix(name + " ") {
+                if below != name { #expect(lines.contains(".It Cm \(below.dropFirst(name.count + 1))"), "\(below)") }
+                for argument in command.arguments ?? [] where argument.shouldDisplay {
+                    for long in argument.names ?? [] where long.kind == "long" {
+                        #expect(words.contains("-\(long.name)"), "\(below) --\(long.name)")
+                    }
+                }
             }
         }
-        #expect(options.count > count)
-        for option in options.sorted() { #expect(words.contains("-\(option)"), "--\(option)") }
     }
 
     @Test("Every command has a summary and worked examples, which name commands and options that there are")

@@ -114,7 +114,8 @@ enum OtherWord {
         ["find"]: ["discover", "search"], ["browse"]: ["discover"], ["ask"]: ["send"], ["prompt"]: ["send"],
         ["serve"]: ["host"], ["server"]: ["host"], ["start"]: ["host"], ["run"]: ["host"], ["stop"]: ["chats cancel"],
         ["history"]: ["messages"], ["log"]: ["messages"], ["info"]: ["status"],
-        ["create"]: ["projects new", "chats new"], ["new"]: ["projects new", "chats new"], ["chats", "cancel"]: ["chats cancel"],
+        ["create"]: ["projects new", "chats new"], ["new"]: ["projects new", "chats new"],
+        ["chats", "cancel"]: ["chats cancel"],
         ["sessions"]: ["worktrees", "aicli sessions"], ["capabilities"]: ["status"],
         ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
     ]

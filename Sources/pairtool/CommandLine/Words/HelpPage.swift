@@ -43,7 +43,7 @@ struct HelpPage {
 
     /// Puts sections together. A command's own options come before those that it shares with others.
     private static func page(_ sections: [String]) -> String {
-        var sections = sections
+        var sections = sections.map { String($0.dropping(suffix: "\n") ?? $0[...]) }
         if let own = sections.firstIndex(where: { $0.begins(with: "OPTIONS:") }),
             let first = sections.firstIndex(where: { isOptions($0) && !$0.begins(with: "ARGUMENTS:") })
         {
@@ -61,7 +61,10 @@ struct HelpPage {
             text.replacing("<options>", with: "[OPTIONS]").replacing("<subcommand>", with: "COMMAND")
                 .replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
         }
-        if line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ") { return named(String(line)) }
+        if line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ") {
+            guard line.utf8.count > 79, let options = line.firstRange(of: " [-") else { return named(String(line)) }
+            return named(String(line[..<options.lowerBound])) + " [OPTIONS]"
+        }
         guard line.begins(with: "  -") || line.begins(with: "  <") else { return String(line) }
         let label = String(line.scalars(atMost: column))
         let rest = line.dropping(prefix: label) ?? ""

@@ -31,7 +31,7 @@ enum CommandRunner {
             }
             return .done
         } catch {
-            let output = Output(context: context, format: format == .json ? .json : .text)
+            let output = Output(context: context, format: format)
             if let status = parserOutcome(error, in: words, on: output) { return status }
             return output.status(after: error)
         }
@@ -66,7 +66,7 @@ enum CommandRunner {
             if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:
-            let help = (["pairtool"] + words.helpPath + ["--help"]).joined(separator: " ")
+            let help = (["pairtool"] + words.path + ["--help"]).joined(separator: " ")
             output.report(AppError(.usage, "usage", UsageError.sentence(of: error), next: help))
             return .usage
         default:

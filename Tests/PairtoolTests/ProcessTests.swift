@@ -65,7 +65,7 @@ import Testing
                 let script = try await user.spawn(["--generate-completion-script", shell])
                 #expect(script.status == 0)
                 #expect(script.out.contains("messages"))
-                let words = ["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
+                let words = ["---completion", "chats", "list", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
                 let isOffered = { (out: String) in out.split(separator: "\n").contains("web") }
                 let names = try await completed({ try await user.spawn(words) }, until: isOffered)
                 #expect(isOffered(names.out), "\(names)")
@@ -140,7 +140,7 @@ import Testing
             try await Sandbox.with { user in
                 await user.pair(mac)
                 // As a script asks that was made before titles were offered: bash expands what it gets.
-                let words = ["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
+                let words = ["---completion", "chats", "list", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
                 for shell in ["bash", ""] {
                     let isOffered = { (out: String) in out.split(separator: "\n") == ["api"] }
                     let projects = try await completed(

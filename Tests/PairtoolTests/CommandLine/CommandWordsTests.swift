@@ -55,7 +55,7 @@ import Testing
             let missing = await user.run("messages")
             #expect(missing.err.hasPrefix("pairtool: missing expected argument"), "\(missing)")
             #expect(missing.err.contains("next: pairtool messages --help"))
-            #expect(await user.run("devices", "--bogus").err.contains("next: pairtool devices list --help"))
+            #expect(await user.run("devices", "--bogus").err.contains("next: pairtool devices --help"))
         }
     }
 

@@ -52,12 +52,6 @@ struct CommandWords {
         words = path + options + rest
     }
 
-    /// The command whose help to show: includes a default subcommand that was left out.
-    var helpPath: [String] {
-        let usual = command.configuration.defaultSubcommand.flatMap { $0.configuration.commandName }
-        return path + (usual.map { [$0] } ?? [])
-    }
-
     /// Selects a subcommand.
     ///
     /// - Returns: Whether it exists.
@@ -73,7 +67,7 @@ struct CommandWords {
         for word in topic where !Self.general.contains(word) && !word.begins(with: "-") {
             guard enter(word) else { throw unknown(word) }
         }
-        wantsAll = topic.contains("--all")
+        wantsAll = Set(topic).contains("--all")
         helped = command
         words = ["help"] + path
     }

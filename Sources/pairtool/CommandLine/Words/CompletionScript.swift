@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Changes the completion script for bash, so that it can offer titles and names from hosts.
 ///
 /// In the script that the argument parser writes, bash expands the words it is offered (`compgen -W`) and treats each
@@ -40,9 +42,12 @@ enum CompletionScript {
         """#
 
     /// - Parameter text: The text that the argument parser prints with exit code 0.
-    /// - Returns: The changed script, or the text itself if it is not a script for bash.
+    /// - Returns: The changed script, or the text itself if it is none.
     static func readable(_ text: String) -> String {
-        guard text.utf8.starts(with: "#!/bin/bash".utf8) else { return text }
+        let isScript = ["#!/bin/bash", "#compdef", "function __pairtool"].contains { text.begins(with: $0) }
+        guard isScript else { return text }
+        let text = DefaultCompletions.added(to: text)
+        guard text.begins(with: "#!/bin/bash") else { return text }
         return text.replacing(call, with: "    \(variable)=names" + call.dropFirst(3))
             .replacing(offer, with: "__pairtool_offer_names \"$(__pairtool_custom_complete")
             .replacing(function, with: offerNames + function, maxReplacements: 1)

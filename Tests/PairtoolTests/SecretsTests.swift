@@ -206,7 +206,7 @@ extension SecretsTests {
             [String: ShownJSON].self,
             from: Data(contentsOf: URL(filePath: path))
         )
-        guard case .object(let sessions)? = content["worktrees"] else { throw CancellationError() }
+        guard case .object(let sessions)? = content["sessions"] else { throw CancellationError() }
         for token in sessions.values.compactMap({ $0["token"]?.string }) {
             found.withLockedValue { search in
                 let count = search.secrets.count { $0.name.hasPrefix("session") }

@@ -58,7 +58,7 @@ import Testing
     @Test("The help shows what a time is without the option")
     func defaults() async throws {
         try await Sandbox.with { user in
-            #expect(await user.run("pair", "--help").out.contains("Default: 10."))
+            #expect(await user.run("pair", "--help").out.contains("Default: 10s."))
         }
     }
 

@@ -150,7 +150,7 @@ import Testing
             }
             #expect(await user.run("lumi", "agents", "delete", "kit").status == 2)
             #expect(await user.run("lumi", "agents", "delete", "kit", "--yes").out == "Deleted Kit.\n")
-            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("lumi", "agents").isEmptyList)
             #expect(await user.run("chats").out.contains("Hello"), "the chat stays")
             #expect(await user.run("lumi", "agents", "restore", "Kit").status == 3)
         }
@@ -190,7 +190,7 @@ import Testing
             let deleted = await user.run("lumi", "agents", "delete", "Ada")
             #expect(deleted.status == 0 && deleted.out.contains("hidden here"))
             try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
-            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("lumi", "agents").isEmptyList)
             #expect(await user.run("lumi", "agents", "restore", "Ada").status == 0)
             #expect(await user.run("lumi", "agents", "-q").out == LumiStore.id(sample.agent) + "\n")
         }
@@ -274,7 +274,7 @@ import Testing
             #expect(await user.run("lumi", "agents", "-q").out == LumiStore.id(sample.agent) + "\n")
             #expect(await user.run("lumi", "agents", "delete", "Ada", "--yes").status == 0)
             try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
-            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("lumi", "agents").isEmptyList)
             #expect(await user.run("lumi", "agents", "restore", "Ada").status == 0)
             #expect(await user.run("lumi", "agents", "show", "Ada").out.contains("gpt-x"))
         }

@@ -67,7 +67,7 @@ struct CommandWords {
         for word in topic where !Self.general.contains(word) && !word.begins(with: "-") {
             guard enter(word) else { throw unknown(word) }
         }
-        wantsAll = Set(topic).contains("--all")
+        wantsAll = topic.contains { $0.isSame(as: "--all") }
         helped = command
         words = ["help"] + path
     }

@@ -112,7 +112,7 @@ struct DefaultCompletions {
                     let quote = lines[usual + 1].utf8.firstIndex(of: UInt8(ascii: "'")),
                     let own = line.utf8.firstIndex(of: UInt8(ascii: "'"))
                 else { break }
-                lines[index] = line[..<own] + lines[usual + 1][quote...]
+                lines[index] = String(line[..<own] + lines[usual + 1][quote...])
                 break
             }
             if words.isSame(as: "case '\(parent.path[depth])'") { depth += 1 }

@@ -54,10 +54,15 @@ struct HostError: Error, Sendable {
 }
 
 extension HostError {
-    static let permissionDenied = HostError(
-        .permissionDenied,
-        "This device may not do that; the host's owner can allow it"
-    )
+    /// The device lacks a permission. Says how the host's owner gives it.
+    static func lacking(_ permission: CompanionPermission, device: String) -> HostError {
+        HostError(
+            .permissionDenied,
+            "This device lacks the permission \(permission.rawValue). To give it, on the host: "
+                + "pairtool host permissions \(device.shortID) --add \(permission.rawValue)"
+        )
+    }
+
     static let agentUnavailable = HostError(
         .hostAgentUnavailable,
         "The agent of this host is unavailable",

@@ -17,7 +17,11 @@ package enum NearestWord {
         // One error per four characters: a higher limit would find unrelated words.
         let limit = typed.count < 3 ? 0 : min(3, max(1, typed.count / 4 + (typed.count > 4 ? 1 : 0)))
         let near = candidates.map { (word: $0.word, errors: errors(typed, $0.scalars)) }.filter { $0.errors <= limit }
-        return near.min { $0.errors < $1.errors }?.word
+        // Of words that are as near, the one that was typed with something behind it.
+        return near.min {
+            ($0.errors, typed.starts(with: scalars($0.word)) ? 0 : 1)
+                < ($1.errors, typed.starts(with: scalars($1.word)) ? 0 : 1)
+        }?.word
     }
 
     private static func scalars(_ word: String) -> [Unicode.Scalar] {

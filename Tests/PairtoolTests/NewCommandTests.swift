@@ -51,10 +51,11 @@ import Testing
                 #expect(changed.status == 0, "\(changed)")
             }
             let before = await user.run("chats", "-q").out
+            let own = try #require(await user.run("devices", "-q").out.split(separator: "\n").first).prefix(8)
             for words in [["projects", "new", "Beans"], ["chats", "new", "garden"]] {
                 let refused = await user.run(words + ["--json"])
                 #expect(refused.status == 9, "\(words) \(refused)")
-                #expect(refused.out.isEmpty && refused.err.contains("pairtool host permissions"))
+                #expect(refused.out.isEmpty && refused.err.contains("pairtool host permissions \(own) --add \(words[0] == "chats" ? "chat" : "project").create"), "\(refused)")
             }
             #expect(await user.run("chats", "-q").out == before)
             #expect(await user.run("projects", "-q").out.split(separator: "\n").count == 1)

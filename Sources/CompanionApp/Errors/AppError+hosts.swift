@@ -35,7 +35,7 @@ extension CompanionClientError: DescribedError {
             case .forbidden where hostCode == .permissionDenied:
                 (
                     .permissionDenied,
-                    "see your permissions: pairtool status. On the host: pairtool host permissions DEVICE --add PERMISSION"
+                    "see this device's permissions: pairtool status"
                 )
             case .forbidden where hostCode == .requestForbidden: (.permissionDenied, nil)
             case .forbidden where hostCode == .quotaExceeded:

@@ -58,7 +58,9 @@ struct CommandLedger: Sendable {
     }
 
     private func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
-        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
+        guard try gate.activeDevice(command.deviceId).may(permission) else {
+            throw HostError.lacking(permission, device: command.deviceId)
+        }
     }
 
     /// Stores a command and its result, within a transaction.

@@ -220,8 +220,7 @@ struct HostListener: Sendable {
                     .portInUse,
                     "Port \(port) is taken."
                         + (kind == .plain ? "" : " It is the HTTPS port (--tls-port, or --port + 1)."),
-                    remedy: "end what listens there, or take any free port: pairtool host "
-                        + (kind == .plain ? "--port 0" : "--tls-port 0"),
+                    remedy: "end what listens there, or take any free ports: pairtool host --port 0 --tls-port 0",
                     underlying: error
                 )
             }

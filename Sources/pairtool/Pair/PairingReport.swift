@@ -22,7 +22,8 @@ struct PairingReport: Sendable {
         } else {
             if let usual = outcome.usual {
                 output.say(
-                    "Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default"
+                    "Commands still go to \(TerminalText.line(usual.name)). To change that: "
+                        + "pairtool hosts default \(host.id.shortID)"
                 )
             }
             output.say("Next: \(host.family.behavior.facts.firstCommand) --host \(host.id.shortID)")

@@ -90,7 +90,14 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 names: { [$0.name] }
             )
             if device.id == session.host.deviceID { try await confirmOwn(session) }
-            let status = try await session.devices.revokeDevice(id: device.id)
+            let status: CompanionStatusResponse
+            do {
+                status = try await session.devices.revokeDevice(id: device.id)
+            } catch let error as CompanionClientError where error.code == .forbidden {
+                var failure = AppError(describing: error.naming(session.host))
+                failure.next = "on the host: pairtool host revoke \(device.id.shortID)"
+                throw failure
+            }
             options.output.result(
                 DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
                 id: device.id

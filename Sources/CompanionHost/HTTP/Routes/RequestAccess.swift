@@ -40,7 +40,9 @@ struct RequestAccess: Sendable {
             context.version >= 2
             ? try await authenticate(request, in: context)
             : try await trusting(context) { try await requireConnection(context) }
-        if let permission, !device.permissions.contains(permission) { throw HostError.permissionDenied }
+        if let permission, !device.permissions.contains(permission) {
+            throw HostError.lacking(permission, device: device.id)
+        }
         return device
     }
 

@@ -71,7 +71,9 @@ struct TurnRoutes: RouteGroup {
         from sender: AuthenticatedDevice
     ) async throws -> String {
         let isNew = try await store.projectID(ofChat: chatID) == nil
-        if isNew, !sender.permissions.contains(.chatCreate) { throw HostError.permissionDenied }
+        if isNew, !sender.permissions.contains(.chatCreate) {
+            throw HostError.lacking(.chatCreate, device: sender.id)
+        }
         let (project, directory) = try await store.workplace(chatID: chatID, projectPath: body.projectPath)
         let turn = AgentTurn(
             chatID: chatID,

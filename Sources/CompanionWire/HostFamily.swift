@@ -18,6 +18,14 @@ package enum HostFamily: String, Codable, Sendable, Hashable, CaseIterable {
         case .jarvis: "Jarvis"
         }
     }
+
+    /// The name of what runs on the machine: `pairtool host` is of CopilotForge's family, and tells itself from a Mac by
+    /// protocol 2.
+    ///
+    /// - Parameter speaksV2: Whether the host speaks protocol 2.
+    package func programName(speaksV2: Bool) -> String {
+        isUsual && speaksV2 ? "pairtool" : displayName
+    }
 }
 
 /// How much is proven about a paired host.

@@ -14,7 +14,7 @@ package protocol ChatWriter {
 extension ChatWriter {
     package var beginning: String { "" }
 
-    /// `project, host, 2026-05-31T12:00:00Z`
+    /// `project, host, 2026-05-31 14:00:00`
     func place(_ chat: HistoryChat) -> String {
         ([chat.project?.name, chat.host.name, chat.chat.lastUpdatedAt.map(time)] as [String?]).compactMap(\.self)
             .filter { !$0.isEmpty }.joined(separator: ", ")
@@ -33,5 +33,5 @@ extension ChatWriter {
         return "\(tool.name), \(time(tool.at)): \(end)" + (tool.detail.isEmpty ? "" : ": \(tool.detail)")
     }
 
-    func time(_ date: Date) -> String { CompanionTimestamp.string(from: date) }
+    func time(_ date: Date) -> String { LocalTime.text(date) }
 }

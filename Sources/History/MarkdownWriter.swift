@@ -23,11 +23,24 @@ package struct MarkdownWriter: ChatWriter {
     /// One line in which nothing is markup.
     package static func escaped(_ text: String) -> String {
         var result = ""
-        for scalar in TerminalText.line(text).unicodeScalars {
-            if scalar.isASCII, "!\"#$%&'()*+-./:;<=>?@[\\]^_`{|}~".unicodeScalars.contains(scalar) { result += "\\" }
+        let scalars = Array(TerminalText.line(text).unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
+            let before = index > 0 ? scalars[index - 1] : " "
+            if scalar.isASCII, "!\"#$%&'()*+-./:;<=>?@[\\]^_`{|}~".unicodeScalars.contains(scalar),
+                !isPlain(scalar, behind: before)
+            {
+                result += "\\"
+            }
             result.unicodeScalars.append(scalar)
         }
         return result
+    }
+
+    /// Whether a sign is no markup where it stands: within a word, a date or a time.
+    private static func isPlain(_ scalar: Unicode.Scalar, behind before: Unicode.Scalar) -> Bool {
+        let isDigit = ("0"..."9").contains(before)
+        let isWord = isDigit || ("a"..."z").contains(before) || ("A"..."Z").contains(before)
+        return scalar == "-" && isWord || scalar == ":" && isDigit || scalar == "," || scalar == "'" && isWord
     }
 
     /// A quotation of Markdown. HTML in it is escaped, except in fenced code, where it is text anyway: HTML could end

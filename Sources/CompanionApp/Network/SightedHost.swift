@@ -15,6 +15,8 @@ package struct SightedHost: Encodable, Sendable {
     package var id: String
     package var name: String
     package var family: HostFamily
+    /// The name of what runs there (``HostFamily/programName(speaksV2:)``).
+    package private(set) var programName: String
     var types: [String]
     var addresses: [Address]
     /// The name or address could not be resolved.
@@ -47,6 +49,7 @@ package struct SightedHost: Encodable, Sendable {
         key = host.key
         name = host.name
         family = host.family
+        programName = host.family.programName(speaksV2: host.txt["v"] == "2")
         types = host.types.sorted().map(\.rawValue)
         addresses = host.endpoints.map {
             Address(

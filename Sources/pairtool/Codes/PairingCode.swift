@@ -21,7 +21,7 @@ struct PairingCode {
         "Pairing code:  \(SpokenCode.groups(challenge.code))" + (hasEnd ? ", \(end)" : "")
     }
 
-    private var end: String { "until \(CompanionTimestamp.string(from: challenge.expiresAt))" }
+    private var end: String { "until \(LocalTime.text(challenge.expiresAt))" }
 
     /// Draws the QR code and the digits on a terminal.
     ///

@@ -97,7 +97,7 @@ struct ScanFinding: Encodable {
             let left =
                 expired == true
                 ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
-            lines.append("  expires   \(CompanionTimestamp.string(from: expiresAt)) (\(left), by this machine's clock)")
+            lines.append("  expires   \(LocalTime.text(expiresAt)) (\(left), by this machine's clock)")
         } else {
             lines.append("  expires   unknown")
         }

@@ -107,10 +107,10 @@ struct DiscoveryWatch: Sendable {
         case .text:
             let health = row.probe.map { "  \($0.text)" } ?? ""
             let marks = row.marks.isEmpty ? "" : "  ! \(row.marks.map(\.rawValue).joined(separator: ", "))"
-            let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
+            let time = LocalTime.clock(now)
             output.data(
                 TerminalText.line(
-                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)\(marks)"
+                    "\(time) \(sign) \(row.name)  \(row.programName)  \(row.addressText)\(health)\(marks)"
                 )
             )
         }

@@ -10,7 +10,7 @@ extension SightedHost {
     static func columns(_ rows: [SightedHost], probe: Bool) -> [TableColumn<SightedHost>] {
         var columns: [TableColumn<SightedHost>] = [
             TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
-            TableColumn("FAMILY", rank: 5) { $0.family.displayName },
+            TableColumn("FAMILY", rank: 5) { $0.programName },
             TableColumn("PAIRED", rank: 2) { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
             TableColumn("TRUST", rank: 4) { $0.trust?.rawValue ?? "–" },
             TableColumn("ID", rank: 0) { $0.id.shortID },

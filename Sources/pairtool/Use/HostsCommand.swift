@@ -53,7 +53,7 @@ struct HostsListCommand: AsyncParsableCommand {
             columns: [
                 TableColumn("", rank: 0) { $0.isDefault ? "*" : " " },
                 TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
-                TableColumn("FAMILY", rank: 3) { $0.family.displayName },
+                TableColumn("FAMILY", rank: 3) { $0.family.programName(speaksV2: $0.trust == .verified) },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { "\($0.endpoint)" },
                 TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },

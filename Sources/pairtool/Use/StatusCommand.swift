@@ -85,7 +85,7 @@ struct StatusCommand: AsyncParsableCommand {
             columns: [
                 TableColumn("HOST", shrinks: true, rank: 0) { $0.name },
                 TableColumn("STATE", rank: 0) { $0.state },
-                TableColumn("FAMILY", rank: 3) { $0.family.displayName },
+                TableColumn("FAMILY", rank: 3) { $0.programName },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { $0.address },
                 TableColumn("ID", rank: 4) { $0.id.shortID },
@@ -106,9 +106,11 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension HostStatusReport {
+    fileprivate var programName: String { family.programName(speaksV2: trust == .verified) }
+
     fileprivate var text: String {
         var lines = [
-            "host       \(name) (\(id.shortID)) at \(address)", "family     \(family.displayName)",
+            "host       \(name) (\(id.shortID)) at \(address)", "family     \(programName)",
             "trust      \(trust.rawValue)\(howProven)",
             "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
         ]
@@ -124,7 +126,7 @@ extension HostStatusReport {
             let names = permissions.map(\.rawValue).joined(separator: ", ")
             lines.append("may        read" + (names.isEmpty ? " only" : ", \(names)"))
         }
-        if let expiresAt { lines.append("until      \(CompanionTimestamp.string(from: expiresAt))") }
+        if let expiresAt { lines.append("until      \(LocalTime.text(expiresAt))") }
         if let clockOffsetSeconds, abs(clockOffsetSeconds) > 30 {
             lines.append(
                 "clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")"

@@ -81,16 +81,16 @@ struct ApprovalRow: Encodable {
         if let requestedBy, !requestedBy.isEmpty { lines.append(("by", requestedBy)) }
         if let requestedAt {
             lines.append(
-                ("asked", "\(CompanionTimestamp.string(from: requestedAt)) (\(TimeText.ago(requestedAt, now: now)))")
+                ("asked", "\(LocalTime.text(requestedAt)) (\(TimeText.ago(requestedAt, now: now)))")
             )
         }
         lines.append(("status", status))
         if let expiresAt, status.isSame(as: Self.pending) {
             lines.append(("left", TimeText.span(max(expiresAt.timeIntervalSince(now), 0))))
         }
-        if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
+        if let resolvedAt { lines.append(("decided", LocalTime.text(resolvedAt))) }
         if let decidedBy { lines.append(("decider", decidedBy)) }
-        if let continuedAt { lines.append(("went on", CompanionTimestamp.string(from: continuedAt))) }
+        if let continuedAt { lines.append(("went on", LocalTime.text(continuedAt))) }
         if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
         if let chatId { lines.append(("chat", chatId)) }
         if let mode { lines.append(("mode", mode.name)) }

@@ -67,7 +67,7 @@ struct ApprovalWatcher: Sendable {
         case .json: json(Line(event: event, at: now, approval: row, daemon: row.daemon))
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
-            let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
+            let time = LocalTime.clock(now)
             let id = row.id.shortID
             output.data(
                 TerminalText.line(

@@ -35,7 +35,7 @@ enum ChatDocument {
         var text = "# \(MarkdownWriter.escaped(conversation.title))\n"
         for try await message in try conversation.session.chats.messages(chatID: conversation.chatID) {
             let who = message.role == .user ? "You" : message.role.rawValue
-            let time = message.createdAt.map { ", " + $0.formatted(Date.ISO8601FormatStyle()) } ?? ""
+            let time = message.createdAt.map { ", " + LocalTime.text($0) } ?? ""
             let end = message.interrupted == true ? ", interrupted" : ""
             text += "\n## " + MarkdownWriter.escaped("\(who)\(time)\(end)") + "\n\n"
             text += MarkdownWriter.quoted(message.text)

@@ -38,6 +38,40 @@ import Testing
         }
     }
 
+    @Test("--text prints what any code says, --raw its bytes, and JSON has it")
+    func text() async throws {
+        try await Sandbox.with { user in
+            let ticket = try user.file("ticket.png", try png("Bed 4 \u{1B}[31mred\nrow 2"))
+            let piped = await user.run("scan", ticket, "--text")
+            #expect(piped.status == 0 && piped.out == "Bed 4 \u{1B}[31mred\nrow 2\n", "\(piped)")
+            let seen = await user.run("scan", ticket, "--text", terminal: true)
+            #expect(seen.status == 0 && seen.out == "Bed 4 ␛[31mred\nrow 2\n", "\(seen)")
+            #expect(await user.run("scan", ticket, "--raw").out == "Bed 4 \u{1B}[31mred\nrow 2")
+            let json = await user.run("scan", ticket, "--text", "--json")
+            #expect(try json.status == 0 && json.json[0]["text"]?.string == "Bed 4 \u{1B}[31mred\nrow 2", "\(json)")
+            let usual = await user.run("scan", ticket, "--json")
+            #expect(try usual.status == 3 && usual.json[0]["text"] != nil, "\(usual)")
+            let bytes = try user.file("bytes.png", try QRSymbol(bytes: [0xFF, 0x00, 0x41]).png())
+            #expect(try await user.run("scan", bytes, "--text", "--json").json[0]["bytes"]?.string == "/wBB")
+            let pairing = try user.file("good.png", try png(Self.good))
+            #expect(await user.run("scan", pairing, "--text").out == Self.good + "\n")
+            #expect(try await user.run("scan", pairing, "--json").json[0]["text"] == nil)
+            let both = await user.run("scan", pairing, ticket, "missing.png", "--text")
+            #expect(both.status == 3 && both.out == Self.good + "\nBed 4 \u{1B}[31mred\nrow 2\n", "\(both)")
+            #expect(await user.run("scan", ticket, "--text", "--raw").status == 2)
+        }
+    }
+
+    @Test("All codes of a picture are listed")
+    func many() async throws {
+        try await Sandbox.with { user in
+            let texts = (1...12).map { "https://example.org/bed/\($0)" }
+            let file = try user.file("many.png", try picture(texts))
+            let said = await user.run("scan", file, "--text").out.split(separator: "\n").map(String.init)
+            #expect(Set(said) == Set(texts), "\(said.count)")
+        }
+    }
+
     /// Codes beside one another.
     private func picture(_ texts: [String], scale: Int = 4) throws -> [UInt8] {
         let symbols = try texts.map { try QRSymbol(bytes: Array($0.utf8)) }

@@ -21,11 +21,11 @@ package enum CodePlace: Sendable, Hashable {
         /// The contents of all its QR codes.
         ///
         /// - Throws: ``AppError`` when it cannot be read or has no QR code.
-        func codes(in place: String) async throws -> [QRContent] {
+        func codes(in place: String) async throws -> [FoundCode] {
             switch self {
             case .bytes(let bytes): try await PairingPicture.contents(of: bytes, in: place)
             case .image(let image): try await PairingPicture.contents(of: image, in: place)
-            case .text(let text): [QRContent(text)]
+            case .text(let text): [FoundCode(text)]
             }
         }
     }
@@ -42,7 +42,7 @@ package enum CodePlace: Sendable, Hashable {
     /// The contents of all QR codes there.
     ///
     /// - Throws: ``AppError`` when the place cannot be read or has no QR code; ``DesktopError``.
-    package func read(environment: AppEnvironment) async throws -> [QRContent] {
+    package func read(environment: AppEnvironment) async throws -> [FoundCode] {
         if case .file(let path) = self { return try await PairingPicture.read(path, environment: environment) }
         return try await look(environment: environment).codes(in: name)
     }

@@ -53,7 +53,7 @@ package enum CodeSource: Sendable {
 /// A finding of a ``CodeSource``.
 package enum CodeEvent: Sendable {
     /// The contents of a picture's codes.
-    case codes([QRContent], in: String)
+    case codes([FoundCode], in: String)
     /// A picture could not be read, or shows no code.
     case failure(AppError)
 }

@@ -31,18 +31,21 @@ package struct FrameReading: Sendable {
     let input: FrameInput
     let interaction: any Interaction
     let hints: any CodeHints
+    /// Whether any code will do, not only one for pairing.
+    let takesAll: Bool
 
-    package init(input: FrameInput, interaction: any Interaction, hints: any CodeHints) {
+    package init(input: FrameInput, interaction: any Interaction, hints: any CodeHints, takesAll: Bool = false) {
         self.input = input
         self.interaction = interaction
         self.hints = hints
+        self.takesAll = takesAll
     }
 
     /// The codes: one or more pairing codes or, if the frames end without one, the other codes that were seen.
     ///
     /// - Parameter limit: How long to wait; nil waits for ever.
     /// - Throws: ``AppError``, also when no code was seen; with exit code 4 when the time limit is reached.
-    package func contents(within limit: Duration?) async throws -> [QRContent] {
+    package func contents(within limit: Duration?) async throws -> [FoundCode] {
         let input = input
         let (hints, others) = (hints, NIOLockedValueBox<[QRContent]>([]))
         if case .camera = input { interaction.say("Looking through the camera. Ctrl-C ends it.") }
@@ -59,12 +62,12 @@ package struct FrameReading: Sendable {
                     others.withLockedValue { $0.append(content) }
                     hints.show(content)
                 }
-            } where: {
-                PairingSymbol(QRContent($0)) != nil
+            } where: { [takesAll] in
+                takesAll || PairingSymbol(QRContent($0)) != nil
             }
         }
         guard let outcome else { throw timedOut(others.withLockedValue(\.self)) }
-        guard outcome.agreed.isEmpty else { return outcome.agreed.map(QRContent.init) }
+        guard outcome.agreed.isEmpty else { return outcome.agreed.map(FoundCode.init) }
         if outcome.others.contains(where: { PairingSymbol(QRContent($0)) != nil }) {
             throw AppError(
                 .nothingFound,
@@ -81,7 +84,7 @@ package struct FrameReading: Sendable {
                 next: "show the code larger, sharper and with even light, or type the six digits: pairtool pair"
             )
         }
-        return outcome.others.map(QRContent.init)
+        return outcome.others.map(FoundCode.init)
     }
 
     /// The one pairing code.
@@ -106,6 +109,9 @@ package struct FrameReading: Sendable {
 }
 
 extension QRContent {
+    /// Whether it is a pairing code, usable or not: its text has secrets.
+    package var isPairing: Bool { if case .foreign = self { false } else { true } }
+
     /// Why a code is not a usable pairing code; nil if it is one.
     package var shortcoming: String? {
         switch self {

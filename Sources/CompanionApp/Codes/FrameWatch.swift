@@ -31,7 +31,7 @@ struct FrameWatch: Sendable {
             } where: {
                 if case .pairing(let payload) = QRContent($0) { !known.contains(payload) } else { false }
             }
-            let contents = outcome.agreed.map { QRContent($0) }
+            let contents = outcome.agreed.map(FoundCode.init)
             hints.clear()
             if !contents.isEmpty { take(.codes(contents, in: input.name)) }
             used.formUnion(PairingPicture.payloads(of: contents))

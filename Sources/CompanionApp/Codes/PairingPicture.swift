@@ -9,7 +9,7 @@ package enum PairingPicture {
     ///
     /// - Parameter file: A path, or `-` for standard input. A file that holds the payload as text works as well.
     /// - Throws: ``AppError`` when it cannot be read or has no QR code.
-    package static func read(_ file: String, environment: AppEnvironment) async throws -> [QRContent] {
+    package static func read(_ file: String, environment: AppEnvironment) async throws -> [FoundCode] {
         try await contents(of: try await load(file, environment: environment), in: name(file))
     }
 
@@ -17,20 +17,20 @@ package enum PairingPicture {
     ///
     /// - Parameter place: The picture's name in messages.
     /// - Throws: ``AppError`` when it cannot be read or has no QR code.
-    package static func contents(of bytes: [UInt8], in place: String) async throws -> [QRContent] {
+    package static func contents(of bytes: [UInt8], in place: String) async throws -> [FoundCode] {
         if let content = payloadText(bytes) { return [content] }
         return try await BlockingCall.run { try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) } }
     }
 
     /// The contents of all QR codes in a decoded picture.
-    package static func contents(of image: QRImage, in place: String) async throws -> [QRContent] {
+    package static func contents(of image: QRImage, in place: String) async throws -> [FoundCode] {
         try await BlockingCall.run { try contents(in: place) { try QRScanner.scan(image, where: isOurs) } }
     }
 
     private static func contents(
         in place: String,
         _ scan: () throws -> [ScannedSymbol]
-    ) throws -> [QRContent] {
+    ) throws -> [FoundCode] {
         let symbols: [ScannedSymbol]
         do {
             symbols = try scan()
@@ -50,7 +50,7 @@ package enum PairingPicture {
                 next: "take a sharper picture, closer and in even light, or type the six digits: pairtool pair"
             )
         }
-        return symbols.map { QRContent($0.bytes) }
+        return symbols.map { FoundCode($0.bytes) }
     }
 
     private static func isOurs(_ bytes: [UInt8]) -> Bool {
@@ -60,11 +60,11 @@ package enum PairingPicture {
     /// The one pairing code among the contents.
     ///
     /// - Throws: ``AppError`` when there is none, or more than one.
-    package static func symbol(of contents: [QRContent], in place: String) throws -> PairingSymbol {
+    package static func symbol(of contents: [FoundCode], in place: String) throws -> PairingSymbol {
         if let ambiguity = ambiguity(of: contents, in: place) { throw ambiguity }
         if let symbol = symbols(of: contents).first { return symbol }
         let what = contents.map {
-            switch $0 {
+            switch $0.content {
             case .unusable(let reason): "its pairing code cannot be used: \(reason)"
             case .foreign(let what): "it is \(what)"
             default: ""
@@ -79,7 +79,7 @@ package enum PairingPicture {
     }
 
     /// The error for a picture that shows different pairing codes: pairtool cannot know which one is meant.
-    package static func ambiguity(of contents: [QRContent], in place: String) -> AppError? {
+    package static func ambiguity(of contents: [FoundCode], in place: String) -> AppError? {
         guard symbols(of: contents).count > 1 else { return nil }
         return AppError(
             .usage,
@@ -89,13 +89,13 @@ package enum PairingPicture {
         )
     }
 
-    private static func symbols(of contents: [QRContent]) -> Set<PairingSymbol> {
-        Set(contents.compactMap(PairingSymbol.init))
+    private static func symbols(of contents: [FoundCode]) -> Set<PairingSymbol> {
+        Set(contents.compactMap { PairingSymbol($0.content) })
     }
 
     /// The codes of CopilotForge's protocol, without duplicates.
-    package static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
-        Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
+    package static func payloads(of contents: [FoundCode]) -> Set<PairingPayload> {
+        Set(contents.compactMap { if case .pairing(let payload) = $0.content { payload } else { nil } })
     }
 
     /// Reads a file or standard input.
@@ -110,13 +110,13 @@ package enum PairingPicture {
     }
 
     /// The payload, if the bytes are its text instead of a picture.
-    private static func payloadText(_ bytes: [UInt8]) -> QRContent? {
+    private static func payloadText(_ bytes: [UInt8]) -> FoundCode? {
         let start = bytes.first { !" \t\r\n".utf8.contains($0) }
-        if start == UInt8(ascii: "{") { return QRContent(bytes) }
+        if start == UInt8(ascii: "{") { return FoundCode(bytes) }
         // Any text file may begin with a URL, so only a URL for pairing counts.
-        guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli(let payload) = QRContent(bytes)
+        guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli = QRContent(bytes)
         else { return nil }
-        return .aicli(payload)
+        return FoundCode(bytes)
     }
 
     /// A file's name in messages.
@@ -126,6 +126,18 @@ package enum PairingPicture {
 
     private static func hint(_ error: QRCodecError) -> String? {
         error.code == .unsupportedFormat ? "save the picture as PNG or JPEG" : nil
+    }
+}
+
+/// A code as it was read.
+package struct FoundCode: Sendable, Hashable {
+    package let bytes: [UInt8]
+    /// What they mean.
+    package let content: QRContent
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        content = QRContent(bytes)
     }
 }
 

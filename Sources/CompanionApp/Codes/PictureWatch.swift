@@ -78,7 +78,7 @@ package struct PictureWatch: Sendable {
     }
 
     /// - Returns: nil if it is not a regular file, or no longer exists.
-    private func read(_ name: String) async throws -> [QRContent]? {
+    private func read(_ name: String) async throws -> [FoundCode]? {
         // Reading a pipe would block the watch.
         guard FileStatus(path(name))?.kind == .file else { return nil }
         return try await PairingPicture.read(path(name), environment: environment)

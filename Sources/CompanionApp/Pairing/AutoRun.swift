@@ -257,7 +257,7 @@ package struct AutoRun: Sendable {
             }
             let payloads = PairingPicture.payloads(of: contents)
             guard payloads.isEmpty else { return Array(payloads) }
-            for content in contents {
+            for content in contents.map(\.content) {
                 switch content {
                 case .foreign(let what):
                     tell("scan.not_a_pairing_code", message: "\(place): \(what), no pairing code", in: &state)

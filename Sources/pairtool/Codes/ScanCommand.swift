@@ -8,15 +8,15 @@ import Terminal
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
-        abstract: "Read pairing codes from pictures.",
+        abstract: "Read pairing codes, or any QR codes, from pictures.",
         discussion: """
             Reads PNG, JPEG, WebP and HEIC files and says what their QR codes contain. With --watch \
             it ends at the first pairing code, with --camera or --frames when two frames show the same code. Nothing \
-            is sent anywhere.
+            is sent anywhere. With --text or --raw, any code will do.
 
             Examples:
               pairtool scan screenshot.png
-              pairtool scan --watch ~/Pictures/Screenshots
+              pairtool scan --text ticket.jpg
               pairtool scan --camera --timeout 30s
             """
     )
@@ -38,6 +38,12 @@ struct ScanCommand: AsyncParsableCommand {
     )
     var timeout: TimeSpan?
 
+    @Flag(help: "Print what the codes say, whatever they are for.")
+    var text = false
+
+    @Flag(help: "Write the bytes of the codes as they are, with nothing between them.")
+    var raw = false
+
     @Flag(help: "Show the code and the token.")
     var showSecrets = false
 
@@ -51,11 +57,14 @@ struct ScanCommand: AsyncParsableCommand {
                 "Pictures, --watch, --screen, --clipboard, --camera and --frames cannot be used together."
             )
         }
+        if raw, text || options.json { throw ValidationError("--raw cannot be used with --text or --json.") }
         if keep, places.watch == nil { throw ValidationError("--keep needs --watch.") }
         if timeout != nil, places.watch == nil, places.frames.input == nil {
             throw ValidationError("--timeout needs --watch, --camera or --frames.")
         }
     }
+
+    private var shown: ScanReport.Shown { raw ? .bytes : text ? .text : .meaning }
 
     func run() async throws {
         let output = options.output
@@ -70,7 +79,7 @@ struct ScanCommand: AsyncParsableCommand {
         }
         if let directory = places.watch { return try await watch(directory, output: output) }
         if let input = places.frames.input { return try await look(input, output: output) }
-        var report = ScanReport(output: output, showSecrets: showSecrets)
+        var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
         for place in places.places + files.map(CodePlace.file) {
             do {
                 report.add(try await place.read(environment: output.environment()), from: place.name)
@@ -85,9 +94,10 @@ struct ScanCommand: AsyncParsableCommand {
         let contents = try await FrameReading(
             input: input,
             interaction: output.environment().interaction,
-            hints: HintLine(output)
+            hints: HintLine(output),
+            takesAll: shown != .meaning
         ).contents(within: timeout?.duration)
-        var report = ScanReport(output: output, showSecrets: showSecrets)
+        var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
         report.add(contents, from: input.name)
         try report.finish()
     }
@@ -99,14 +109,14 @@ struct ScanCommand: AsyncParsableCommand {
             try await watch.run(ready: announce) { event in
                 switch event {
                 case .codes(let contents, let place):
-                    var report = ScanReport(output: output, showSecrets: showSecrets)
+                    var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
                     report.add(contents, from: place)
                     report.showFindings()
                     if let ambiguity = report.failures.first {
                         output.warn(ambiguity)
                         return true
                     }
-                    return keep || !report.hasPairingCode
+                    return keep || !report.hasWantedCode
                 case .failure(let error):
                     output.warn(error)
                     return true

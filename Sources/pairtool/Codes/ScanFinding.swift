@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionWire
 import FoundationEssentials
 import Terminal
@@ -34,10 +35,24 @@ struct ScanFinding: Encodable {
     var hasToken: Bool?
     var code: String?
     var token: String?
+    /// What the code says; nil for a pairing code whose secrets are not shown, and for one that is not UTF-8.
+    private var said: String?
+    /// Its bytes, in Base64, if they are not UTF-8.
+    private var bytes: String?
 
-    init(file: String, content: QRContent, showSecrets: Bool, now: Date) {
+    private enum CodingKeys: String, CodingKey {
+        case file, kind, `protocol`, description, version, host, address, otherAddresses, spki, expiresAt, expiresIn,
+            expired, hasCode, hasToken, code, token, bytes
+        case said = "text"
+    }
+
+    init(file: String, code found: FoundCode, showSecrets: Bool, now: Date) {
         self.file = file
-        switch content {
+        if showSecrets || !found.content.isPairing {
+            said = String(validating: found.bytes, as: UTF8.self)
+            bytes = said == nil ? Base64.encode(found.bytes) : nil
+        }
+        switch found.content {
         case .pairing(let payload):
             kind = .pairing
             self.protocol = PairingPayload.protocolName

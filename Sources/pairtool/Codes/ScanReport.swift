@@ -7,23 +7,40 @@ import Terminal
 struct ScanReport {
     private let output: Output
     private let showSecrets: Bool
+    private let shown: Shown
     private var findings: [ScanFinding] = []
+    private var codes: [FoundCode] = []
     /// Pictures that could not be read, or that show different pairing codes.
     private(set) var failures: [AppError] = []
 
+    /// What of the codes is shown.
+    enum Shown {
+        /// What they are for. Only pairing codes are wanted.
+        case meaning
+        /// What they say, whatever they are for.
+        case text
+        /// Their bytes.
+        case bytes
+    }
+
     /// - Parameter showSecrets: Whether codes and tokens are shown.
-    init(output: Output, showSecrets: Bool) {
+    init(output: Output, shown: Shown = .meaning, showSecrets: Bool) {
         self.output = output
+        self.shown = shown
         self.showSecrets = showSecrets
     }
 
-    /// Whether a usable pairing code was found.
-    var hasPairingCode: Bool { findings.contains { $0.kind == .pairing } }
+    /// Whether a code was found that is wanted: a usable pairing code, or any.
+    var hasWantedCode: Bool {
+        shown == .meaning ? findings.contains { $0.kind == .pairing } : !codes.isEmpty
+    }
 
     /// Adds the contents of a picture's codes.
-    mutating func add(_ contents: [QRContent], from place: String) {
+    mutating func add(_ contents: [FoundCode], from place: String) {
         let now = output.context.now()
-        findings += contents.map { ScanFinding(file: place, content: $0, showSecrets: showSecrets, now: now) }
+        codes += contents
+        findings += contents.map { ScanFinding(file: place, code: $0, showSecrets: showsSecrets, now: now) }
+        guard shown == .meaning else { return }
         if let ambiguity = PairingPicture.ambiguity(of: contents, in: PairingPicture.name(place)) {
             failures.append(ambiguity)
         }
@@ -33,7 +50,12 @@ struct ScanReport {
         failures.append(failure)
     }
 
+    /// Who asks for the text of a code gets that of a pairing code too.
+    private var showsSecrets: Bool { showSecrets || shown != .meaning }
+
     func showFindings() {
+        if shown == .bytes { return codes.forEach { code in code.bytes.withUnsafeBytes(output.context.stdout.write) } }
+        if shown == .text, output.format != .json { return codes.forEach(showText) }
         for finding in findings {
             switch output.format {
             case .json: output.json(finding)
@@ -43,15 +65,24 @@ struct ScanReport {
         }
     }
 
+    /// Prints what a code says, and a line end: safe for a terminal, as it is for everything else.
+    private func showText(_ code: FoundCode) {
+        if output.context.stdoutIsTerminal {
+            output.data(TerminalText.block(String(decoding: code.bytes, as: UTF8.self)))
+        } else {
+            (code.bytes + [UInt8(ascii: "\n")]).withUnsafeBytes(output.context.stdout.write)
+        }
+    }
+
     /// Prints the findings, and reports failures.
     ///
-    /// - Throws: ``AppError`` if there is no pairing code; ``ExitRequest`` if there is one but a picture failed.
+    /// - Throws: ``AppError`` if there is no code that is wanted; ``ExitRequest`` if there is one but a picture failed.
     func finish() throws {
         showFindings()
         // A picture that cannot be read must not hide what the others contain.
-        for failure in failures.dropLast(hasPairingCode ? 0 : 1) { output.report(failure) }
-        if !hasPairingCode, let failure = failures.last { throw failure }
-        guard hasPairingCode else { throw notOurs() }
+        for failure in failures.dropLast(hasWantedCode ? 0 : 1) { output.report(failure) }
+        if !hasWantedCode, let failure = failures.last { throw failure }
+        guard hasWantedCode else { throw notOurs() }
         if let failure = failures.first { throw ExitRequest(failure.kind) }
     }
 

@@ -55,7 +55,13 @@ import Testing
             for words in [["projects", "new", "Beans"], ["chats", "new", "garden"]] {
                 let refused = await user.run(words + ["--json"])
                 #expect(refused.status == 9, "\(words) \(refused)")
-                #expect(refused.out.isEmpty && refused.err.contains("pairtool host permissions \(own) --add \(words[0] == "chats" ? "chat" : "project").create"), "\(refused)")
+                #expect(
+                    refused.out.isEmpty
+                        && refused.err.contains(
+                            "pairtool host permissions \(own) --add \(words[0] == "chats" ? "chat" : "project").create"
+                        ),
+                    "\(refused)"
+                )
             }
             #expect(await user.run("chats", "-q").out == before)
             #expect(await user.run("projects", "-q").out.split(separator: "\n").count == 1)

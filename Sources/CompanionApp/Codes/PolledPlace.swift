@@ -30,7 +30,9 @@ struct PolledPlace: Sendable {
                     last = content
                     let codes = try await content.codes(in: place.name)
                     // Do not report other copied text: it is private.
-                    if !content.isText || codes.contains(where: \.content.isOurs) { take(.codes(codes, in: place.name)) }
+                    if !content.isText || codes.contains(where: \.content.isOurs) {
+                        take(.codes(codes, in: place.name))
+                    }
                 }
                 lastFailure = nil
             } catch let error as DesktopError {

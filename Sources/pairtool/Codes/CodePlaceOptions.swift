@@ -4,7 +4,7 @@ import CompanionApp
 /// The places to look for codes in, besides the named pictures.
 struct CodePlaceOptions: ParsableArguments {
     @Option(
-        help: "Wait for pictures that are saved in this directory.",
+        help: ArgumentHelp("Wait for pictures that are saved in this directory.", valueName: "dir"),
         completion: .directory
     )
     var watch: String?

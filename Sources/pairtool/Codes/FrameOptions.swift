@@ -10,13 +10,16 @@ struct FrameOptions: ParsableArguments {
     @Option(
         defaultAsFlag: FrameOptions.anyCamera,
         parsing: .next,
-        help: "Look through a camera, such as /dev/video0. Default: the first one.",
+        help: ArgumentHelp("Look through a camera, such as /dev/video0. Default: the first one.", valueName: "device"),
         completion: .file()
     )
     var camera: String?
 
     @Option(
-        help: "Read the frames of a video (YUV4MPEG2, or JPEG files one after another); - for standard input.",
+        help: ArgumentHelp(
+            "Read the frames of a video (YUV4MPEG2, or JPEG files one after another); - for standard input.",
+            valueName: "file"
+        ),
         completion: .file(extensions: ["y4m", "mjpeg", "mjpg"])
     )
     var frames: String?

@@ -19,10 +19,16 @@ struct QRCommand: AsyncParsableCommand {
     @Argument(help: "The file with the text; - for standard input.", completion: .file())
     var file: String = "-"
 
-    @Option(name: .shortAndLong, help: "Write to this file (mode 0600); - for standard output.", completion: .file())
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file (mode 0600); - for standard output.", valueName: "file"),
+        completion: .file()
+    )
     var output: String?
 
-    @Option(help: "The format. Default: by the output file's extension, else terminal.")
+    @Option(
+        help: ArgumentHelp("The format. Default: by the output file's extension, else terminal.", valueName: "format")
+    )
     var format: QRDrawing.Format?
 
     @Option(

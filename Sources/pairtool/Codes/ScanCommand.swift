@@ -33,7 +33,10 @@ struct ScanCommand: AsyncParsableCommand {
     var keep = false
 
     @Option(
-        help: "With --watch, --camera or --frames: wait for at most this long. Default: no limit.",
+        help: ArgumentHelp(
+            "With --watch, --camera or --frames: wait for at most this long. Default: no limit.",
+            valueName: "time"
+        ),
         transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?

@@ -33,7 +33,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     var first = false
 
     @Option(
-        help: "Look for at most this long. Default: 10s; with --watch, no limit.",
+        help: ArgumentHelp("Look for at most this long. Default: 10s; with --watch, no limit.", valueName: "time"),
         transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?

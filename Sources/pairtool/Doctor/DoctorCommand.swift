@@ -32,10 +32,13 @@ struct DoctorCommand: AsyncParsableCommand {
     var host: String?
 
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             Also write versions, settings, verdicts and counts to this file (mode 0600), to attach to a bug report. It \
             has no names, addresses or texts.
             """,
+            valueName: "file"
+        ),
         completion: .file()
     )
     var report: String?

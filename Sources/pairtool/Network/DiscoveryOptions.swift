@@ -13,7 +13,10 @@ struct DiscoveryOptions: ParsableArguments {
     var engineChoice: DiscoveryEngineChoice?
 
     @Option(
-        help: "Use this network interface only, such as eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all."
+        help: ArgumentHelp(
+            "Use this network interface only, such as eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all.",
+            valueName: "if"
+        )
     )
     var interface: String?
 

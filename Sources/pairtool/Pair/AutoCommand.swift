@@ -27,7 +27,10 @@ struct AutoCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "Pair with this host only, by name or id (repeatable). Anyone can use a name; an id is proven by the code."
+            ArgumentHelp(
+                "Pair with this host only, by name or id (repeatable). Anyone can use a name; an id is proven by the code.",
+                valueName: "host"
+            )
     )
     var only: [String] = []
 
@@ -40,7 +43,10 @@ struct AutoCommand: AsyncParsableCommand {
     @Flag(help: "Continue after a pairing, for use as a service.")
     var keep = false
 
-    @Option(help: "Wait for at most this long. Default: no limit.", transform: TimeSpan.init(wait:))
+    @Option(
+        help: ArgumentHelp("Wait for at most this long. Default: no limit.", valueName: "time"),
+        transform: TimeSpan.init(wait:)
+    )
     var timeout: TimeSpan?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions

@@ -31,7 +31,7 @@ struct PairCommand: AsyncParsableCommand {
     var host: String?
 
     @Option(
-        help: "A picture of the host's QR code; - for standard input.",
+        help: ArgumentHelp("A picture of the host's QR code; - for standard input.", valueName: "file"),
         completion: .file(extensions: ["png", "jpg"])
     )
     var qr: String?
@@ -41,7 +41,13 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
 
-    @Option(help: "A file with the token of an AICLI or Jarvis host; - for standard input.", completion: .file())
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token of an AICLI or Jarvis host; - for standard input.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
     var tokenFile: String?
 
     @Option(
@@ -55,24 +61,33 @@ struct PairCommand: AsyncParsableCommand {
     var family: HostFamily?
 
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             A second base URL of a Jarvis daemon, used if nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
             with a local address. An empty one removes it.
-            """
+            """,
+            valueName: "url"
+        )
     )
     var fallbackURL: String?
 
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             The TLS key of an AICLI host: sha256: and the fingerprint of its certificate, its file or its key. Default: \
             pairtool shows the key and asks once.
-            """
+            """,
+            valueName: "fingerprint"
+        )
     )
     var pin: CertificatePin?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions
 
-    @Option(help: "Look for hosts for at most this long. Default: 10s.", transform: TimeSpan.init(wait:))
+    @Option(
+        help: ArgumentHelp("Look for hosts for at most this long. Default: 10s.", valueName: "time"),
+        transform: TimeSpan.init(wait:)
+    )
     var timeout = TimeSpan(seconds: 10)
 
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions

@@ -22,7 +22,7 @@ struct PairingOptions: ParsableArguments {
     @Flag(help: "Accept a host that proves nothing and uses plain HTTP.")
     var allowLegacy = false
 
-    @Option(help: "Refuse a host that is not verified.")
+    @Option(help: ArgumentHelp("Refuse a host that is not verified.", valueName: "trust"))
     var require: RequiredTrust?
 
     mutating func validate() throws {

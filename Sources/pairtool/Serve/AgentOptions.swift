@@ -17,7 +17,9 @@ struct AgentOptions: ParsableArguments {
     )
     var agent: AgentChoice?
 
-    @Option(help: "Run this command, with its arguments, instead of the built-in agent.")
+    @Option(
+        help: ArgumentHelp("Run this command, with its arguments, instead of the built-in agent.", valueName: "command")
+    )
     var agentCommand: String?
 
     @Option(
@@ -43,7 +45,12 @@ struct AgentOptions: ParsableArguments {
     )
     var apiKeyFile: String?
 
-    @Option(help: "How many tokens a conversation with --agent openai may have. Default: 8192.")
+    @Option(
+        help: ArgumentHelp(
+            "How many tokens a conversation with --agent openai may have. Default: 8192.",
+            valueName: "tokens"
+        )
+    )
     var context: Int?
 
     @Flag(help: "The command of --agent-command speaks the Agent Client Protocol.")
@@ -51,11 +58,16 @@ struct AgentOptions: ParsableArguments {
 
     @Option(
         name: .customLong("agent-env"),
-        help: "Let the agent have this environment variable (repeatable). Default: those that every program needs."
+        help: ArgumentHelp(
+            "Pass this environment variable to the agent (repeatable). Default: those that every program needs.",
+            valueName: "name"
+        )
     )
     var agentVariables: [String] = []
 
-    @Option(help: "When the agent asks to sign in, use its sign-in method with this id.")
+    @Option(
+        help: ArgumentHelp("When the agent asks to sign in, use its sign-in method with this id.", valueName: "method")
+    )
     var agentSignIn: String?
 
     @Flag(help: "Allow modes of the agent in which it does everything without a question.")

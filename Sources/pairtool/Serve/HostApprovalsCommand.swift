@@ -96,7 +96,7 @@ struct HostApproveCommand: AsyncParsableCommand {
     var always = false
 
     @Option(
-        help: "Give this answer, by its name or id (pairtool host approvals show). Default: the one for yes, once."
+        help: "Give this answer, by its name or id (pairtool host approvals show). Default: allow once."
     )
     var option: String?
 

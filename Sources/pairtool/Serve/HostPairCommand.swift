@@ -21,7 +21,7 @@ struct HostPairCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: "How long the code is valid, 60s to 15m. Default: 5m.",
+        help: ArgumentHelp("How long the code is valid, 60s to 15m. Default: 5m.", valueName: "time"),
         transform: { try TimeSpan(commandLine: $0, in: 60...900) }
     )
     var ttl = TimeSpan(seconds: 300)
@@ -29,7 +29,10 @@ struct HostPairCommand: AsyncParsableCommand {
     @OptionGroup var grant: GrantOptions
 
     @Option(
-        help: "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.",
+        help: ArgumentHelp(
+            "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.",
+            valueName: "time"
+        ),
         transform: TimeSpan.init(commandLine:)
     )
     var expires: TimeSpan?
@@ -38,7 +41,7 @@ struct HostPairCommand: AsyncParsableCommand {
     var showSecrets = false
 
     @Option(
-        help: "Also write the QR code to this PNG file (mode 0600). You remove it.",
+        help: ArgumentHelp("Also write the QR code to this PNG file (mode 0600). You remove it.", valueName: "file"),
         completion: .file()
     )
     var qrFile: String?

@@ -63,7 +63,10 @@ struct HostRunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Agent options") var agent: AgentOptions
 
     @Option(
-        help: "Answer an agent's question with no after this time: 90s, 30m or 12h. Default: 30m.",
+        help: ArgumentHelp(
+            "Answer an agent's question with no after this time: 90s, 30m or 12h. Default: 30m.",
+            valueName: "time"
+        ),
         transform: TimeSpan.init(commandLine:)
     )
     var questionTimeout: TimeSpan?
@@ -73,13 +76,19 @@ struct HostRunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "End a turn after the agent was silent for this long. Default: 2m, or 15m for models and agents of the Agent Client Protocol.",
+            ArgumentHelp(
+                "End a turn after the agent was silent for this long. Default: 2m, or 15m for models and agents of the Agent Client Protocol.",
+                valueName: "time"
+            ),
         transform: TimeSpan.init(wait:)
     )
     var turnTimeout: TimeSpan?
 
     @Option(
-        help: "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
+        help: ArgumentHelp(
+            "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var qrFile: String?

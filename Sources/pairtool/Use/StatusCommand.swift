@@ -22,7 +22,10 @@ struct StatusCommand: AsyncParsableCommand {
     var watch = false
 
     @Option(
-        help: "With --watch and a legacy host: the time between two requests. Default: 2s.",
+        help: ArgumentHelp(
+            "With --watch and a legacy host: the time between two requests. Default: 2s.",
+            valueName: "time"
+        ),
         transform: TimeSpan.init(wait:)
     )
     var interval = TimeSpan(seconds: 2)

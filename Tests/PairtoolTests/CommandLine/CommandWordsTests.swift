@@ -10,7 +10,8 @@ import Testing
     @Test(
         "A mistyped command gets the nearest one, and words of other tools get what they are called here",
         arguments: [
-            (["project"], "`projects`?"), (["chatt"], "`chat`?"), (["discoverr"], "`discover`?"), (["ls"], "`projects` or `hosts`?"),
+            (["project"], "`projects`?"), (["chatt"], "`chat`?"), (["discoverr"], "`discover`?"),
+            (["ls"], "`projects` or `hosts`?"),
             (["version"], "`--version`?"), (["unpair"], "`hosts forget` or `devices revoke`?"),
             (["delete"], "`hosts forget` or `devices revoke`?"), (["rm"], "`hosts forget` or `devices revoke`?"),
             (["host", "rum"], "`host run`?"), (["hosts", "rm"], "`hosts forget`?"), (["hosts", "ls"], "`hosts list`?"),

@@ -22,7 +22,11 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             """
     )
 
-    @Option(name: .shortAndLong, help: "Write the picture to this file; - for standard output.", completion: .file())
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write the picture to this file; - for standard output.", valueName: "file"),
+        completion: .file()
+    )
     var output: String?
 
     @Flag(help: "Draw the picture in the terminal (kitty, iTerm2, WezTerm, or any with 24-bit colours).")

@@ -22,7 +22,7 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
     var always = false
 
     @Option(
-        help: "Give this answer, by its name or id (pairtool approvals show). Default: the one for yes, once."
+        help: "Give this answer, by its name or id (pairtool approvals show). Default: allow once."
     )
     var option: String?
 

@@ -11,7 +11,10 @@ import Terminal
 struct ApprovalPlaceOption: ParsableArguments {
     @Option(
         help:
-            "With a Jarvis daemon: use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first."
+            ArgumentHelp(
+                "With a Jarvis daemon: use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first.",
+                valueName: "place"
+            )
     )
     var via: CompanionClientConfiguration.BaseURL?
 
@@ -61,7 +64,10 @@ struct ApprovalsCommand: AsyncParsableCommand {
         var notify = false
 
         @Option(
-            help: "With --watch and a Jarvis daemon: the time between two requests. Default: 2s.",
+            help: ArgumentHelp(
+                "With --watch and a Jarvis daemon: the time between two requests. Default: 2s.",
+                valueName: "time"
+            ),
             transform: TimeSpan.init(wait:)
         )
         var interval = TimeSpan(seconds: 2)

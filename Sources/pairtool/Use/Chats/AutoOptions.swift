@@ -17,11 +17,19 @@ struct AutoOptions: ParsableArguments {
     )
     var auto: AutoResponse.Mode?
 
-    @Option(help: "With --auto: send at most this many messages after a prompt, 1 to 100. Default: 10; 100 with timed.")
+    @Option(
+        help: ArgumentHelp(
+            "With --auto: send at most this many messages after a prompt, 1 to 100. Default: 10; 100 with timed.",
+            valueName: "n"
+        )
+    )
     var autoMessages: Int?
 
     @Option(
-        help: "With --auto: stop after this time, 1m to 24h. Default: 30m; 24h with message-count.",
+        help: ArgumentHelp(
+            "With --auto: stop after this time, 1m to 24h. Default: 30m; 24h with message-count.",
+            valueName: "time"
+        ),
         transform: { try TimeSpan(commandLine: $0, in: 60...86_400) }
     )
     var autoTime: TimeSpan?

@@ -53,7 +53,7 @@ struct ChatCommand: AsyncParsableCommand {
     )
     var images: [String] = []
 
-    @Option(help: "Show the last N messages first. Default: 6.")
+    @Option(help: ArgumentHelp("Show the last N messages first. Default: 6.", valueName: "n"))
     var last: Int?
 
     @Flag(help: "Do not keep prompts for later chats, and do not offer earlier ones.")

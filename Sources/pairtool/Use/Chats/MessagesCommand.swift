@@ -25,7 +25,7 @@ struct MessagesCommand: AsyncParsableCommand {
     )
     var chat: String
 
-    @Option(help: "Show the last N messages. Default: 20.")
+    @Option(help: ArgumentHelp("Show the last N messages. Default: 20.", valueName: "n"))
     var last: Int?
 
     @Flag(help: "Show all messages.")

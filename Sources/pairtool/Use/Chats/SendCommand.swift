@@ -63,7 +63,10 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("image"),
         help:
-            "Send this picture with the prompt (PNG, JPEG, GIF or WebP; repeatable), if the host accepts pictures.",
+            ArgumentHelp(
+                "Send this picture with the prompt (PNG, JPEG, GIF or WebP; repeatable), if the host accepts pictures.",
+                valueName: "file"
+            ),
         completion: .file()
     )
     var images: [String] = []

@@ -25,7 +25,7 @@ struct WatchCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: "With a legacy host: the time between two requests. Default: 5s.",
+        help: ArgumentHelp("With a legacy host: the time between two requests. Default: 5s.", valueName: "time"),
         transform: TimeSpan.init(wait:)
     )
     var interval = TimeSpan(seconds: 5)

@@ -31,10 +31,19 @@ struct ExportCommand: AsyncParsableCommand {
     @Flag(help: "All chats.")
     var all = false
 
-    @Option(help: "The format: md or json. Default: by the output file's extension, else md.")
+    @Option(
+        help: ArgumentHelp(
+            "The format: md or json. Default: by the output file's extension, else md.",
+            valueName: "format"
+        )
+    )
     var format: Format?
 
-    @Option(name: .shortAndLong, help: "Write to this file (mode 0600). Default: standard output.", completion: .file())
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("Write to this file (mode 0600). Default: standard output.", valueName: "file"),
+        completion: .file()
+    )
     var output: String?
 
     @Option(

@@ -120,7 +120,10 @@ struct HistoryCommand: AsyncParsableCommand {
         )
 
         @Option(
-            help: "Remove messages that are older, such as 90d, regardless of config.toml.",
+            help: ArgumentHelp(
+                "Remove messages that are older, such as 90d, regardless of config.toml.",
+                valueName: "age"
+            ),
             transform: { text in
                 guard let age = TimeSpan(age: text) else {
                     throw ValidationError("Give an age such as 12h, 30d or 2w.")

@@ -12,9 +12,9 @@ struct SearchCommand: AsyncParsableCommand {
         commandName: "search",
         abstract: "Search the chats that this machine has listed, read or written.",
         discussion: """
-            All words have to occur; a "phrase in quotes" occurs as it is, and word* has any ending. The best matches \
-            come first, newer ones first among equals. If there is none, words are taken for beginnings of words, and \
-            then the text is looked for anywhere. At most 64 words are looked for. No host is asked.
+            Finds messages that have all of the words. Put a phrase in quotes to find it as it is; water* also finds \
+            “watering”. The best matches come first, and the newest of equally good ones. If nothing matches, pairtool \
+            tries the words as beginnings of words, then the text anywhere. It uses at most 64 words, and asks no host.
 
             Examples:
               pairtool search pump
@@ -39,7 +39,10 @@ struct SearchCommand: AsyncParsableCommand {
     var project: String?
 
     @Option(
-        help: "Only what is newer: an age such as 12h, 30d or 2w, or a date such as 2026-05-31.",
+        help: ArgumentHelp(
+            "Only what is newer: an age such as 12h, 30d or 2w, or a date such as 2026-05-31.",
+            valueName: "age"
+        ),
         transform: SinceTime.init(commandLine:)
     )
     var since: SinceTime?
@@ -47,7 +50,7 @@ struct SearchCommand: AsyncParsableCommand {
     @Option(help: "Only messages of this role: user, assistant or another word of the host.")
     var role: String?
 
-    @Option(help: "Show at most N matches. Default: 50.")
+    @Option(help: ArgumentHelp("Show at most N matches. Default: 50.", valueName: "n"))
     var limit = 50
 
     @OptionGroup var options: OutputOptions

@@ -13,7 +13,10 @@ struct AllHostsOptions: ParsableArguments {
     var allHosts = false
 
     @Option(
-        help: "With --all-hosts: how long to wait for a host that does not answer. Default: 5s.",
+        help: ArgumentHelp(
+            "With --all-hosts: how long to wait for a host that does not answer. Default: 5s.",
+            valueName: "time"
+        ),
         transform: TimeSpan.init(wait:)
     )
     var timeout: TimeSpan?

@@ -11,7 +11,7 @@ struct HostOptions: ParsableArguments {
     )
     var host: String?
 
-    @Option(help: "Refuse a host that is not verified (exit code 13).")
+    @Option(help: ArgumentHelp("Refuse a host that is not verified (exit code 13).", valueName: "trust"))
     var require: RequiredTrust?
 
     @Flag(help: "Accept a legacy host at a new address without asking.")

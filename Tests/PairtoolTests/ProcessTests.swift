@@ -170,7 +170,9 @@ import Testing
                 )
                 let offered = try await user.shell("TOOL='\(BuiltTool.path)' bash complete.bash; ls")
                 #expect(
-                    offered.out.hasPrefix("\\`touch\\ owned\\`\napi\n\\`touch owned\\`\napi\n"),
+                    offered.out.hasPrefix(
+                        "\\`touch\\ owned\\`\napi\nlist\nnew\ncancel\n\\`touch owned\\`\napi\nlist\nnew\ncancel\n"
+                    ),
                     "\(offered)"
                 )
                 #expect(!offered.out.contains("\nowned\n"), "\(offered)")

@@ -51,12 +51,12 @@ package struct CutRelay: Sendable {
 
     /// Ends all connections; new ones are accepted and closed until ``open()``.
     ///
-    /// - Parameter butNewest: Whether the one that was accepted last stands.
-    package func close(butNewest: Bool = false) {
+    /// - Parameter butSpeaking: Whether the one on which the host has sent something last stands.
+    package func close(butSpeaking: Bool = false) {
         let channels = state.withLockedValue { state in
             state.isGone = true
-            // A connection has two, towards the client and towards the host.
-            return butNewest ? state.channels.dropLast(2) : state.channels[...]
+            guard butSpeaking, let speaking = state.speaking else { return state.channels }
+            return state.connections.filter { ObjectIdentifier($0) != speaking }.flatMap(\.channels)
         }
         for channel in channels { channel.close(promise: nil) }
     }
@@ -89,6 +89,8 @@ private struct RelayState {
     var isGone = false
     var accepted = 0
     var connections: [RelayConnection] = []
+    /// The connection on which the host has sent something last.
+    var speaking: ObjectIdentifier?
     var channels: [any Channel] = []
 
     /// - Returns: Whether a new connection is closed at once.
@@ -108,6 +110,7 @@ private struct RelayState {
 
     /// How many of some bytes of the host go through; less than all where the tunnel is cut there.
     mutating func passed(_ count: Int, on connection: RelayConnection) -> Int {
+        speaking = ObjectIdentifier(connection)
         guard var plan else { return count }
         if plan.request == nil, plan.connection == nil, connection.number >= plan.first {
             plan.connection = ObjectIdentifier(connection)
@@ -138,6 +141,12 @@ private final class RelayConnection: Sendable {
     }
 
     private let text = NIOLockedValueBox<[UInt8]>([])
+    private let ends = NIOLockedValueBox<[any Channel]>([])
+
+    /// Towards the client and towards the host.
+    var channels: [any Channel] { ends.withLockedValue { $0 } }
+
+    func note(_ channel: any Channel) { ends.withLockedValue { $0.append(channel) } }
 
     var sent: [UInt8] { text.withLockedValue { $0 } }
 
@@ -175,6 +184,7 @@ package func withCutRelay<Result>(
                 state.connections.append(connection)
                 return connection
             }
+            connection.note(channel)
             let connecting = ClientBootstrap(group: channel.eventLoop)
                 .channelInitializer { other in
                     other.eventLoop.makeCompletedFuture {
@@ -186,6 +196,7 @@ package func withCutRelay<Result>(
                 .connect(host: "127.0.0.1", port: hostPort)
             return connecting.flatMap { other in
                 state.withLockedValue { $0.channels.append(other) }
+                connection.note(other)
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         CutHandler(to: other, state: state, connection: connection, isHost: false)

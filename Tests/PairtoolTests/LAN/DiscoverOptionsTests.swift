@@ -99,7 +99,7 @@ struct DiscoverOptionsTests {
 
     @Test("Where --timeout is over before any answer is in, the exit code is 4", arguments: ["embedded", "daemon"])
     func timeout(engine: String) async throws {
-        let run = try await LAN.run(Self.script(engine, "look nothing --timeout 0.05; cat $LAN/nothing.err"))
+        let run = try await LAN.run(Self.script(engine, "look nothing --timeout 0.05s; cat $LAN/nothing.err"))
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("nothing 4\n"), "\(run.output)")
         #expect(run.errors.isEmpty && run.output.contains(#""code":"discovery.timed_out","#))

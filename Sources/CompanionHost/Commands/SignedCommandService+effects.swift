@@ -171,7 +171,7 @@ extension SignedCommandService {
     /// The answer to a command whose turn was refused.
     private static func describingRefusal(_ error: HostError) -> HostError {
         switch error.code {
-        case .requestForbidden: return .permissionDenied
+        case .requestForbidden: return HostError(.permissionDenied, error.text)
         case .chatBusy: return HostError(.chatBusy, error.text, retryable: true)
         default: return error
         }

@@ -97,7 +97,8 @@ import Testing
         var progress = TurnProgress()
         progress.count(TurnUsage(inputTokens: 12, outputTokens: 7))
         progress.count(TurnUsage(inputTokens: .max, outputTokens: .max))
-        #expect(progress.summary(elapsed: 0) == "0 s · 19 tokens")
+        #expect(progress.summary(elapsed: 0) == "19 tokens" && progress.summary(elapsed: 2) == "2 s · 19 tokens")
+        #expect(TurnProgress().summary(elapsed: 0.9) == nil)
     }
 
     @Test("The mode in which an agent works is below its answer, while it comes and at its end")
@@ -198,8 +199,9 @@ import Testing
         var output = Window(columns: 40, rows: 10).output
         (output.context.stderr, output.context.stderrIsTerminal) = (sink, false)
         var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(.usage(TurnUsage(totalTokens: 3)))
         writer.write(end("one"))
-        #expect(sink.text == "0 s\n")
+        #expect(sink.text == "3 tokens\n")
     }
 
     @Test("Nothing is drawn while the user is asked")

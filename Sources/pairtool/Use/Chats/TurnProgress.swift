@@ -50,13 +50,15 @@ struct TurnProgress: LiveLine {
         return DisplayWidth.cut(TerminalText.line(parts.compactMap(\.self).joined(separator: " · ")), to: columns)
     }
 
-    func summary(elapsed: Double) -> String {
+    /// What is said of a turn that has ended; nil for a quick one of which there is nothing to say.
+    func summary(elapsed: Double) -> String? {
         let names = tools.map { $0.count == 1 ? $0.name : "\($0.name) ×\($0.count)" }
         let used = names.isEmpty ? nil : "tools: " + names.joined(separator: ", ")
-        return [
-            Self.time(elapsed), used, changedFiles.map(Self.changed), tokens.map(Self.tokens),
+        let parts = [
+            elapsed < 1 ? nil : Self.time(elapsed), used, changedFiles.map(Self.changed), tokens.map(Self.tokens),
             mode.map { TerminalText.line($0.text) },
-        ].compactMap(\.self).joined(separator: " · ")
+        ].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: " · ")
     }
 
     static func changed(_ files: Int) -> String {

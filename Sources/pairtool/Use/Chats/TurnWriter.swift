@@ -87,7 +87,9 @@ struct TurnWriter: TurnDisplay {
             screen.note(notice)
         case .finished:
             screen.end()
-            output.context.stderr.write(output.faintMessage(screen.progress.summary(elapsed: screen.elapsed)) + "\n")
+            if let summary = screen.progress.summary(elapsed: screen.elapsed) {
+                output.context.stderr.write(output.faintMessage(summary) + "\n")
+            }
         // The answer has the place of a picture.
         case .begun, .media, .unknown: break
         }

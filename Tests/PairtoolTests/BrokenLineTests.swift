@@ -18,7 +18,7 @@ import Testing
     func cancelFails() async throws {
         try await Sandbox.with { place in
             let pipe = try await place.pipe("gate")
-            try await withVerifiedHost(["--agent-command", "echo begun; cat \(pipe)"]) { events, _, user in
+            try await withVerifiedHost(["--agent-command", "sh -c 'echo begun; exec cat \(pipe)'"]) { events, _, user in
                 try await withCutRelay(before: try await events.ports.secure) { relay in
                     try move(user, to: relay)
                     let words = ["send", "--new", "--project", "garden", "dig", "--json"]

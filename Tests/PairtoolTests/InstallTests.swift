@@ -113,8 +113,8 @@ import Testing
             )
             let bold = try Regex(".\u{8}")
             let text = page.out.replacing(bold, with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
-            #expect(text.contains("--camera [camera] Look through a camera, such as /dev/video0."), "\(page.err)")
-            #expect(text.contains("-o, --output output Write to this file (mode 0600); - for standard output."))
+            #expect(text.contains("--camera [device] Look through a camera, such as /dev/video0."), "\(page.err)")
+            #expect(text.contains("-o, --output file Write to this file (mode 0600); - for standard output."))
             #expect(text.contains("pairtool send --new \"explain beds/water.py\" --allow-tool read_file"))
             #expect(text.contains("are named: --camera [device], --watch dir"))
         }

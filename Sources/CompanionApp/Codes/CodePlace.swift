@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 import Desktop
 import LocalState
 import PairingAgent

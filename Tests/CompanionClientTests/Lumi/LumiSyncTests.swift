@@ -161,7 +161,7 @@ import Testing
         let fault = FakeLumiFault(.silence, on: "get_sync_data", times: 1)
         try await withFakeLumi(.with { $0.faults = [fault] }) { host in
             try await withTemporaryDirectory { directory in
-                let outcomes = try await pull(host, into: directory, limits: .init(sync: .seconds(1)))
+                let outcomes = try await pull(host, into: directory, limits: .init(sync: .seconds(5)))
                 guard case .failed? = outcomes[.agents], case .stored? = outcomes[.conversations] else {
                     return #expect(Bool(false), "\(outcomes)")
                 }

@@ -232,7 +232,7 @@ struct ACPAgentTests {
     @Test("An agent that begins no session is replaced")
     func hung() async throws {
         var limits = ACPConnection.Limits()
-        limits.session = .milliseconds(500)
+        limits.session = .seconds(4)
         try await withAgent("no-session", limits: limits) { (bench: Bench) async throws in
             await #expect(throws: AgentError.self) { try await bench.send("say one") }
             #expect(try await bench.send("say two") == "two")

@@ -135,7 +135,7 @@ struct ACPHostTests {
     @Test("The owner approves a question, while the limit of silence does not count")
     func approve() async throws {
         try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, timeout: .seconds(5)) { (host: TestHost) async throws in
+            try await withHost(in: directory, timeout: .seconds(8)) { (host: TestHost) async throws in
                 async let reply = host.ask("ask", model: "fake")
                 let id = try await host.event { event -> String? in
                     switch event {

@@ -35,13 +35,13 @@ import Testing
     @Test func `a host that says nothing is given up after the command's own time`() async throws {
         let configuration = LumiConfiguration(
             // Long enough for the pings that are answered before.
-            ping: .seconds(2),
+            ping: .seconds(4),
             usual: .milliseconds(100),
             slow: .milliseconds(300),
             sync: .milliseconds(200)
         )
         let cases: [(LumiRequest, String)] = [
-            (.ping(deviceName: "desk"), "2"), (.volume, "0.1"), (.screenshot, "0.3"),
+            (.ping(deviceName: "desk"), "4"), (.volume, "0.1"), (.screenshot, "0.3"),
             (.shell(try .init("ls")), "0.3"),
             (.syncData(.agents), "0.2"),
         ]

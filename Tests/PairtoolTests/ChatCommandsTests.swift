@@ -147,6 +147,7 @@ import Testing
             "/allow grep",
             "four",
             "/allow grep off",
+            "/allow grpe",
             "five",
             "/allow grep sometimes",
             turns: [turn]
@@ -156,6 +157,7 @@ import Testing
             #expect(allowed == [false, true, false, true, false], "\(sent)")
             #expect(result.err.contains("none was used in this chat yet"))
             #expect(result.err.contains("grep: not allowed"))
+            #expect(result.err.contains("No tool of this chat is called grpe. Did you mean grep?"))
             #expect(result.err.contains("Usage: /allow TOOL [once|always|off]"))
         }
     }

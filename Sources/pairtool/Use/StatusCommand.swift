@@ -161,7 +161,7 @@ extension HostStatusReport {
 
     /// The state in a word or two.
     fileprivate var state: String {
-        if !reachable { return "no answer" }
+        if !reachable { return "unreachable" }
         if !connected { return "not connected" }
         if problem != nil { return "has a problem" }
         return signedIn == false ? "no assistant" : "ready"

@@ -154,20 +154,21 @@ extension ChatLoop {
         }
         let known = knownTools
         let isKnown = known.isEmpty || known.contains { $0.isSame(as: tool) }
-        let near = isKnown ? nil : NearestWord.of(tool, in: known)
-        let hint = near.map { " It is not one of those known; did you mean \($0)?" } ?? ""
+        if !isKnown, scope != "off", let near = NearestWord.of(tool, in: known) {
+            return output.say(TerminalText.line("No tool of this chat is called \(tool). Did you mean \(near)?"))
+        }
         let others = allowed.filter { !$0.isSame(as: tool) }
         allowedOnce.removeAll { $0.isSame(as: tool) }
         switch scope {
         case "once":
             allowedOnce.append(tool)
-            output.say("\(tool) is allowed for the next prompt.\(hint)")
+            output.say("\(tool) is allowed for the next prompt.")
         case "off":
             conversation.allowedTools = others
             output.say("\(tool) is not allowed.")
         default:
             conversation.allowedTools = others + [tool]
-            output.say("\(tool) is allowed in this chat from now on.\(hint)")
+            output.say("\(tool) is allowed in this chat from now on.")
         }
         completer.tools(knownTools)
     }

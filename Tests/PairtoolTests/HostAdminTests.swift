@@ -109,6 +109,9 @@ import Testing
                     #expect(rights == .list([.text("chat.send"), .text("chat.create")]), "\(changed)")
                     let reading = try await host.spawn(["host", "permissions", "lap", "--read-only"])
                     #expect(reading.out.hasSuffix("may: read\n"))
+                    let table = try await host.spawn(["host", "audit"]).out
+                    #expect(table.contains("pairing.paired") && table.contains("  Lap  "), "\(table)")
+                    #expect(!table.contains("{") && !table.contains(id), "\(table)")
                     #expect(try await host.spawn(["host", "revoke", "Lap", "-q"]).out == id + "\n")
                     #expect(try await events.first("revoked")["deviceId"]?.string == id)
                     #expect(try await host.spawn(["host", "devices"]).isEmptyList)

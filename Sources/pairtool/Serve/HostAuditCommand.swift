@@ -27,15 +27,19 @@ struct HostAuditCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         guard !verify else { return try report(try await output.owner.verifyAudit(), on: output) }
-        let now = output.context.now()
+        // Devices that are gone have their id only.
+        let devices = try await output.owner.devices()
+        let names = Dictionary(devices.map { (ByteText($0.id), $0.name) }) { first, _ in first }
         output.list(
             try await output.owner.audit().map(AuditTableRow.init),
             columns: [
                 TableColumn("NO", rank: 0) { "\($0.number)" },
-                TableColumn("WHEN") { TimeText.ago($0.at, now: now) },
+                TableColumn("WHEN", rank: 2) { LocalTime.text($0.at) },
                 TableColumn("WHAT", rank: 0) { $0.kind },
-                TableColumn("DEVICE", rank: 3) { $0.deviceId ?? "–" },
-                TableColumn("DETAIL", shrinks: true, rank: 2) { String(decoding: $0.detail.json, as: UTF8.self) },
+                TableColumn("DEVICE", shrinks: true, rank: 1) { row in
+                    row.deviceId.map { names[ByteText($0)] ?? $0.shortID } ?? "–"
+                },
+                TableColumn("DETAIL", shrinks: true, rank: 3) { $0.detailText },
             ],
             id: { "\($0.number)" }
         )
@@ -66,6 +70,14 @@ struct AuditTableRow: Encodable {
         kind = row.kind
         deviceId = row.device
         detail = row.detail
+    }
+
+    /// Such as `name desk, permissions read`.
+    fileprivate var detailText: String {
+        guard let members = detail.object else { return detail.word ?? String(decoding: detail.json, as: UTF8.self) }
+        return members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .map { name, value in "\(name) \(value.word ?? String(decoding: value.json, as: UTF8.self))" }
+            .joined(separator: ", ")
     }
 }
 

@@ -37,8 +37,10 @@ extension AgentQuestionCommandTests {
                     try await terminal.shows("› ")
                     try await terminal.type("ask-edit 100\r")
                 }
-                try await terminal.shows("paged: The agent asks: Edit a.txt (edit)")
-                try await terminal.shows("paged: +more")
+                try await terminal.shows("paged: ")
+                // Set apart from the answer, with the colours of a difference.
+                try await terminal.shows("\u{1B}[1mThe agent asks: Edit a.txt (edit)\u{1B}[0m")
+                try await terminal.shows("\u{1B}[32m+more")
                 try await terminal.type("typed there\r")
                 try await terminal.shows("left by typed there")
                 try await terminal.shows("[y] Yes")

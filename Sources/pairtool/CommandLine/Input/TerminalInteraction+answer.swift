@@ -1,4 +1,5 @@
 import CompanionWire
+import Markdown
 import PairingAgent
 import Terminal
 
@@ -50,14 +51,27 @@ extension TerminalInteraction {
     /// Shows what the agent wants to do; in the pager if it does not fit the window.
     private func show(_ approval: Approval) async throws {
         let kind = approval.kind.isEmpty ? "" : " (\(approval.kind))"
-        var text = "\n" + TerminalText.line("The agent asks: \(approval.title)\(kind)") + "\n"
+        let title = TerminalText.line("The agent asks: \(approval.title)\(kind)")
+        let style = context.stdoutIsTerminal ? output.markdown : nil
+        var text = "\n" + (style == nil ? title : "\u{1B}[1m\(title)\u{1B}[0m") + "\n"
         if let mode = approval.mode { text += TerminalText.line(mode.text) + "\n" }
-        if let arguments = approval.arguments, !arguments.isEmpty {
-            text += TerminalText.block(arguments.ends(with: "\n") ? arguments : arguments + "\n")
-        }
+        if let arguments = approval.arguments, !arguments.isEmpty { text += shown(arguments, style: style) }
         guard context.stdoutIsTerminal else { return context.stderr.write(text) }
         // The question and its keys follow below.
         try await Pager.with(output, isWanted: true) { output, _ in output.data(text) }
+    }
+}
+
+extension TerminalInteraction {
+    /// What a tool would do, with a line end. A difference has its colours.
+    ///
+    /// - Parameter style: nil shows the text as it is.
+    private func shown(_ arguments: String, style: MarkdownOptions?) -> String {
+        let text = arguments.dropping(suffix: "\n").map(String.init) ?? arguments
+        guard let style, text.begins(with: "--- ") || text.has("\n--- "), text.has("\n+++ ") else {
+            return TerminalText.block(text + "\n")
+        }
+        return String(decoding: MarkdownStream.rows(ofCode: text, language: "diff", with: style), as: UTF8.self)
     }
 }
 

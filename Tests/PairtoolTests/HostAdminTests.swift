@@ -109,6 +109,8 @@ import Testing
                     #expect(rights == .list([.text("chat.send"), .text("chat.create")]), "\(changed)")
                     let reading = try await host.spawn(["host", "permissions", "lap", "--read-only"])
                     #expect(reading.out.hasSuffix("may: read\n"))
+                    let words = ["---completion", "host", "revoke", "--", "positional@0", "2", "0", "pairtool", "host"]
+                    #expect(try await host.spawn(words + ["revoke", ""]).out.contains("Lap"))
                     let table = try await host.spawn(["host", "audit"]).out
                     #expect(table.contains("pairing.paired") && table.contains("  Lap  "), "\(table)")
                     #expect(!table.contains("{") && !table.contains(id), "\(table)")

@@ -64,7 +64,7 @@ import Testing
                 await user.pair(mac)
                 let script = try await user.spawn(["--generate-completion-script", shell])
                 #expect(script.status == 0)
-                #expect(script.out.contains("messages"))
+                #expect(script.out.contains("messages") && script.out.contains("copilot"))
                 let words = ["---completion", "chats", "list", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
                 let isOffered = { (out: String) in out.split(separator: "\n").contains("web") }
                 let names = try await completed({ try await user.spawn(words) }, until: isOffered)

@@ -13,7 +13,8 @@ struct AgentOptions: ParsableArguments {
         help: """
             The agent that answers: builtin, openai (a model of any OpenAI-compatible server), or one of `pairtool host \
             agents`.
-            """
+            """,
+        completion: .list(AgentChoice.allValueStrings)
     )
     var agent: AgentChoice?
 

@@ -60,7 +60,10 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The device, by name or id prefix.")
+    @Argument(
+        help: "The device, by name or id prefix.",
+        completion: .custom { _, _, _ in await Completions.ownDevices() }
+    )
     var device: String
 
     @Option(
@@ -124,7 +127,10 @@ struct HostRevokeCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The device, by name or id prefix.")
+    @Argument(
+        help: "The device, by name or id prefix.",
+        completion: .custom { _, _, _ in await Completions.ownDevices() }
+    )
     var device: String
 
     @OptionGroup var options: OutputOptions

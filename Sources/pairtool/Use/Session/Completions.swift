@@ -48,6 +48,12 @@ enum Completions {
         await live(words) { try await $0.devices.devices().map(\.id).filter(isPlain) }
     }
 
+    /// The devices that are paired with this user's own host.
+    static func ownDevices() async -> [String] {
+        let devices = try? await Output(context: .current, format: .quiet).owner.devices()
+        return words((devices ?? []).map { ($0.name, $0.id) })
+    }
+
     /// Asks the named or the default host. If it does not answer in time, there are no completions.
     private static func live(
         _ words: [String],

@@ -67,6 +67,27 @@ import Testing
         }
     }
 
+    @Test("At a terminal, host pair waits for a device, and says who has paired")
+    func waits() async throws {
+        try await Sandbox.with { host in
+            try await Sandbox.with { guest in
+                try await withHost(host, []) { events in
+                    _ = try await events.first("advertised")
+                    let picture = host.directory + "/code.png"
+                    try await host.atTerminal(["host", "pair", "--qr-file", picture]) { terminal in
+                        try await terminal.shows("Waiting for a device")
+                        let paired = try await guest.spawn(
+                            ["pair", "--qr", picture, "--name", "Lap", "--require", "verified"]
+                        )
+                        #expect(paired.status == 0, "\(paired)")
+                        try await terminal.shows("“Lap” has paired")
+                        #expect(try await terminal.status == 0)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("The owner starts a pairing for a guest, sees the device, changes what it may do, and revokes it")
     func owner() async throws {
         try await Sandbox.with { host in

@@ -53,6 +53,7 @@ struct HostPairCommand: AsyncParsableCommand {
         let output = options.output
         // Fail before a code is created if the file cannot be written.
         let picture = try qrFile.map(QRPicture.init)
+        let known = try await output.owner.devices()
         let (challenge, areDigitsLocked) = try await output.owner.startPairing(
             ttl: Int(ttl.seconds),
             permissions: grant.permissions,
@@ -70,6 +71,37 @@ struct HostPairCommand: AsyncParsableCommand {
                 "The six digits are locked after too many wrong ones; the QR code works. To unlock them: pairtool host unlock"
             )
         }
+        guard output.format == .text, output.context.stdoutIsTerminal, output.context.canAsk else { return }
+        try await waitForDevice(besides: known, until: challenge.expiresAt, on: output)
+    }
+
+    /// Waits at a terminal until a device has paired, or the code is over. Ctrl-C ends that, and the code stays.
+    ///
+    /// - Parameter known: The devices before. One that pairs again is told by the time.
+    private func waitForDevice(besides known: [AdminDevice], until end: Date, on output: Output) async throws {
+        let before = Set(known.map { DeviceMark(id: ByteText($0.id), pairedAt: $0.pairedAt) })
+        let paired: AdminDevice? = try await TerminalInteraction(output: output).working(
+            on: "Waiting for a device. Ctrl-C ends that, and the code stays",
+            until: end
+        ) {
+            while output.context.now() < end {
+                let new = try await output.owner.devices().first {
+                    !before.contains(DeviceMark(id: ByteText($0.id), pairedAt: $0.pairedAt))
+                }
+                if let new { return new }
+                try await ContinuousClock().sleep(for: .seconds(1))
+            }
+            return nil
+        }
+        output.say(
+            paired.map { TerminalText.line("“\($0.name)” has paired (\($0.id.shortID)).") }
+                ?? "The code has expired, and no device has paired."
+        )
+    }
+
+    private struct DeviceMark: Hashable {
+        var id: ByteText
+        var pairedAt: Date
     }
 
     private func show(_ challenge: PairingStartResponse, on output: Output) {

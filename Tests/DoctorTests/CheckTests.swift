@@ -71,16 +71,6 @@ import Testing
         #expect(Verdict.allCases.filter(\.fails) == [.warning, .problem])
     }
 
-    @Test("Problems come first among the likeliest causes, containers not at all, and there are three")
-    func causes() {
-        let problem = Finding.problem(.port, evidence: "taken", advice: .endPortOwner)
-        let mute = Finding.warning(.multicast, about: "eth0", evidence: "nobody", advice: .passMulticast)
-        let container = Finding.note(.interfaces, evidence: "docker0", advice: .chooseInterface)
-        #expect(LikelyCauses.rank([container, mute, problem]).map(\.check) == [.port, .adverts, .multicast])
-        #expect(LikelyCauses.rank([]).map(\.check) == [.adverts, .multicast, .interfaces])
-        #expect(LikelyCauses.rank([problem, problem, problem, problem]).count == 3)
-    }
-
     @Test(
         "What hides processes from a host is noted, unless the user sees them all the same",
         arguments: [

@@ -101,20 +101,20 @@ extension DiscoverySnapshot {
                 .timedOut,
                 "discovery.timed_out",
                 "no host was found in time" + (problem.map { ": \($0)" } ?? ""),
+                details: [Self.start],
                 next: "pairtool discover --timeout 30s"
             )
         }
         return AppError(
             .nothingFound,
             "discovery.none",
-            """
-            no host was found (\(engine.rawValue) mDNS engine). Deployed CopilotForge Macs do not advertise \
-            themselves: those are named by address
-            """,
-            next: "pairtool pair --url http://ADDRESS:7878, or "
-                + (engine == .daemon
-                    ? "look again with the other engine: add --engine embedded"
-                    : "see what may be in the way: pairtool doctor")
+            "no host was found (\(engine.rawValue) mDNS engine)",
+            details: [Self.start],
+            next: "see what may be in the way: pairtool doctor"
         )
     }
+
+    private static let start =
+        "On a Linux machine, start a host with: pairtool host --lan. Macs do not advertise themselves: pair by address, "
+        + "with pairtool pair --url http://ADDRESS:7878"
 }

@@ -166,7 +166,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         let ask: (@Sendable (inout [SightedHost]) async -> Void)? =
             if probe { Probe.fill } else { nil }
         guard var error = try await listing.run(output, probe: ask) else { return }
-        let interface = try output.environment(discovery.choice).discoveryInterface
+        let interface = output.environment(discovery.choice).discoveryInterface
         if let cause = try await LikelyCauses.find(interface: interface) { error.details = [cause] }
         throw error
     }

@@ -16,7 +16,7 @@ package enum LikelyCauses {
         let findings = try await CheckRunner(checks: checks, limit: limit).run()
         return findings.first { $0.verdict == .problem }.map { finding in
             let about = (finding.subject.map { "\($0): " } ?? "") + finding.evidence
-            return "\(about)" + (finding.advice.map { " → \($0)" } ?? "")
+            return "\(finding.check.rawValue): \(about)" + (finding.advice.map { " → \($0)" } ?? "")
         }
     }
 }

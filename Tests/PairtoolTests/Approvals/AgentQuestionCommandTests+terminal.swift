@@ -7,9 +7,8 @@ extension AgentQuestionCommandTests {
     func change() async throws {
         try await withAgent { _, user, _ in
             try await user.atTerminal(["send", "--new", "ask-edit 0"]) { terminal in
-                try await terminal.shows("The agent asks: Edit a.txt (edit)\n")
-                try await terminal.shows("--- a.txt\n+++ a.txt\n")
-                try await terminal.shows("-two\n+2\n")
+                try await terminal.shows("The agent asks: Edit a.txt (edit)")
+                for line in ["--- a.txt", "+++ a.txt", "-two", "+2"] { try await terminal.shows(line) }
                 try await terminal.shows("[y] Yes")
                 try await terminal.type("y")
                 try await terminal.shows("The agent goes on.")

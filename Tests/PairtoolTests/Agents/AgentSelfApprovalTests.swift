@@ -146,14 +146,15 @@ import Testing
                 echo "read -r id <go; setsid -f $(home user) approvals approve \\$id >said 2>&1" >left
                 leave="env -i PATH=$PATH setsid -f timeout 280 sh left </dev/null >/dev/null 2>&1; echo left"
                 $(home user) send --new "shell cd $PWD; $leave" | grep -o -m1 left
+                # Into another file: until it is emptied, this one has the questions of the host before.
                 kill -9 $host
                 wait $host
-                $(home host) host --json --port 0 --project garden --agent-command "$1" --acp >events 2>err &
+                $(home host) host --json --port 0 --project garden --agent-command "$1" --acp >later 2>err &
                 host=$!
-                until grep -q '"advertised"' events; do kill -0 $host || exit 1; sleep 0.05; done
+                until grep -q '"advertised"' later; do kill -0 $host || exit 1; sleep 0.05; done
                 $(home user) send --new ask >asked 2>&1 &
                 sending=$!
-                until id=$(grep -m1 -o '"questionId":"[^"]*"' events); do sleep 0.05; done
+                until id=$(grep -m1 -o '"questionId":"[^"]*"' later); do sleep 0.05; done
                 id=${id##*:}; id=${id#?}; id=${id%?}
                 echo $id >go
                 until [ -s said ]; do sleep 0.05; done

@@ -116,7 +116,7 @@ struct LifecycleTests {
                     .contains("00000000000000000000000001000000:" + hexPort(host.port))
             }
             let url = "http://[::1]:\(host.port)/companion/projects"
-            let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
+            let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
             #expect(response.status == .ok)
             _ = try await response.body.collect(upTo: 1 << 20)
         }

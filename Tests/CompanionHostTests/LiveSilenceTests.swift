@@ -17,7 +17,7 @@ struct LiveSilenceTests {
                 security: .pinned(PinnedCertificate(der: try host.certificate.toDERBytes())),
                 credentials: Credentials(device, clock: TestClock()),
                 // Hosts ping every 20 s: without its limit, this would go on for ever.
-                configuration: CompanionClientConfiguration(timeouts: .init(silence: .seconds(5)))
+                configuration: CompanionClientConfiguration(timeouts: .init(silence: .seconds(15)))
             ) { client in
                 try await LiveEventStream(client: client, patience: 0).run { output in
                     let text =

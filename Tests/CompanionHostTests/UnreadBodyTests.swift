@@ -50,7 +50,7 @@ struct UnreadBodyTests {
             request.headers.add(name: ProtocolVersion.header, value: "2")
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .stream(body, length: .known(Int64(1_000_000)))
-            let response = try await device.http.execute(request, timeout: .seconds(10))
+            let response = try await device.http.execute(request, timeout: .seconds(60))
             #expect(response.status.code == status)
             let content = try await response.body.collect(upTo: 1 << 20)
             let error = try CompanionJSON.decoder().decode(

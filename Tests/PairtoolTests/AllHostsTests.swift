@@ -71,7 +71,7 @@ import Testing
     func late() async throws {
         try await withTwoMacs { first, second, user in
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let arguments = ["projects", "--all-hosts", "--timeout", "3s", "--json"]
+            let arguments = ["projects", "--all-hosts", "--timeout", "10s", "--json"]
             let some = await user.run(arguments)
             #expect(some.status == 0 && some.err.contains("host.timed_out"), "\(some.err)")
             #expect(try some.json.allSatisfy { $0["hostName"]?.string == first.endpointText })
@@ -131,7 +131,7 @@ import Testing
             let both = try await user.run("status", "--all-hosts", "--json").json
             #expect(both.count == 2)
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let some = await user.run("status", "--all-hosts", "--timeout", "3s")
+            let some = await user.run("status", "--all-hosts", "--timeout", "10s")
             #expect(some.status == 0 && some.out.contains("ready") && some.out.contains("unreachable"), "\(some)")
         }
     }

@@ -60,7 +60,7 @@ import Testing
     @Test func silenceInMidAnswerIsAnInterruption() async throws {
         try await withFakeProviders { fake in
             fake.reply(.held(["The "], gate: "never", []))
-            let limits = ProviderClient.Limits(idle: .seconds(3))
+            let limits = ProviderClient.Limits(idle: .seconds(15))
             let asked = try await ask(.asking("Why?"), try fake.endpoint(.openai), limits: limits)
             #expect(asked.text == "The ")
             #expect(asked.error?.code == .streamInterrupted)
@@ -70,7 +70,7 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func signsOfLifeWithoutAnEndAreNoAnswer() async throws {
         try await withFakeProviders { fake in
             fake.reply(.endless(": ping\n\n"))
-            let limits = ProviderClient.Limits(idle: .seconds(3), answer: .max)
+            let limits = ProviderClient.Limits(idle: .seconds(15), answer: .max)
             let asked = try await ask(.asking("Why?"), try fake.endpoint(.openai), limits: limits)
             #expect(asked.error?.code == .streamInterrupted)
         }

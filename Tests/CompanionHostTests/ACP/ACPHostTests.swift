@@ -135,7 +135,7 @@ struct ACPHostTests {
     @Test("The owner approves a question, while the limit of silence does not count")
     func approve() async throws {
         try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, timeout: .seconds(8)) { (host: TestHost) async throws in
+            try await withHost(in: directory, timeout: .seconds(15)) { (host: TestHost) async throws in
                 async let reply = host.ask("ask", model: "fake")
                 let id = try await host.event { event -> String? in
                     switch event {
@@ -182,13 +182,13 @@ struct ACPHostTests {
     @Test("An agent that says nothing for too long has its own words")
     func silence() async throws {
         try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, timeout: .seconds(5)) { (host: TestHost) async throws in
+            try await withHost(in: directory, timeout: .seconds(15)) { (host: TestHost) async throws in
                 let reply = try await host.ask("wait", model: "fake")
                 #expect(
                     reply.frames.last
                         == .failed(
                             TurnFailure(
-                                "Fake did not respond for 5 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
+                                "Fake did not respond for 15 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
                             )
                         )
                 )

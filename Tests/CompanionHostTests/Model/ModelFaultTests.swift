@@ -163,7 +163,7 @@ struct ModelFaultTests {
             let before = try await bench.ask(limits: ProviderClient.Limits(head: .milliseconds(200)))
             #expect(before.error?.message == "\(bench.launch.endpoint.name) did not answer in time")
             bench.fake.reply(.held(["Ro"], gate: "never", []))
-            let within = try await bench.ask(limits: ProviderClient.Limits(idle: .seconds(3)))
+            let within = try await bench.ask(limits: ProviderClient.Limits(idle: .seconds(15)))
             #expect(within.text == "Ro")
             #expect(within.error?.message.hasSuffix("broke off before its end. It was silent for too long") == true)
         }

@@ -109,7 +109,7 @@ import Testing
         .enabled(if: PrivateBus.missing.isEmpty)
     )
     func silence() async throws {
-        try await withOdd(limit: .seconds(3)) { bus in
+        try await withOdd(limit: .seconds(10)) { bus in
             let silent = await failure { try await bus.call("Keep", of: Self.odd) }
             #expect(silent?.description == "org.example.Odd does not answer")
             let reply = try await bus.call("Size", of: Self.odd, with: [.uint32(2)])

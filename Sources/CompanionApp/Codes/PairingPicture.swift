@@ -112,11 +112,12 @@ package enum PairingPicture {
     /// The payload, if the bytes are its text instead of a picture.
     private static func payloadText(_ bytes: [UInt8]) -> FoundCode? {
         let start = bytes.first { !" \t\r\n".utf8.contains($0) }
-        if start == UInt8(ascii: "{") { return FoundCode(bytes) }
+        guard let start, "{hw".utf8.contains(start) else { return nil }
+        let code = FoundCode(bytes)
+        if start == UInt8(ascii: "{") { return code }
         // Any text file may begin with a URL, so only a URL for pairing counts.
-        guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli = QRContent(bytes)
-        else { return nil }
-        return FoundCode(bytes)
+        if case .aicli = code.content { return code }
+        return nil
     }
 
     /// A file's name in messages.

@@ -30,7 +30,7 @@ struct PolledPlace: Sendable {
                     last = content
                     let codes = try await content.codes(in: place.name)
                     // Do not report other copied text: it is private.
-                    if !content.isText || codes.contains(where: \.content.isOurs) {
+                    if !content.isText || codes.contains(where: \.content.isPairing) {
                         take(.codes(codes, in: place.name))
                     }
                 }
@@ -58,8 +58,4 @@ struct PolledPlace: Sendable {
 
 extension CodePlace.Content {
     fileprivate var isText: Bool { if case .text = self { true } else { false } }
-}
-
-extension QRContent {
-    fileprivate var isOurs: Bool { if case .foreign = self { false } else { true } }
 }

@@ -205,7 +205,7 @@ extension CopilotForgeFamily {
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         // On hosts that also speak plain HTTP on another port, `_cf-companion._tcp` points to the TLS port. A host
         // whose TXT record does not mention version 2 speaks plain HTTP at the advertised port.
-        let speaksTLS = host.txt["tls"] != nil || host.txt["v"] == "2"
+        let speaksTLS = host.txt["tls"] != nil || host.speaksV2
         let plain = endpoints.filter { $0.type != .companionShort || !speaksTLS }
         var secure = endpoints.filter { $0.type == .companionShort && speaksTLS }.map(\.endpoint)
         if let port = host.txt["tls"].flatMap(Int.init), (1...65535).contains(port) {
@@ -213,6 +213,11 @@ extension CopilotForgeFamily {
         }
         return (plain.map(\.endpoint).unique, secure.unique)
     }
+}
+
+extension DiscoveredHost {
+    /// Whether the advertisement names protocol 2.
+    var speaksV2: Bool { txt["v"] == "2" }
 }
 
 // MARK: Hosts that moved

@@ -49,7 +49,7 @@ package struct SightedHost: Encodable, Sendable {
         key = host.key
         name = host.name
         family = host.family
-        programName = host.family.programName(speaksV2: host.txt["v"] == "2")
+        programName = host.family.programName(speaksV2: host.speaksV2)
         types = host.types.sorted().map(\.rawValue)
         addresses = host.endpoints.map {
             Address(

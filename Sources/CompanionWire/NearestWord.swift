@@ -16,12 +16,11 @@ package enum NearestWord {
         if let only = longer.first, longer.count == 1 { return only.word }
         // One error per four characters: a higher limit would find unrelated words.
         let limit = typed.count < 3 ? 0 : min(3, max(1, typed.count / 4 + (typed.count > 4 ? 1 : 0)))
-        let near = candidates.map { (word: $0.word, errors: errors(typed, $0.scalars)) }.filter { $0.errors <= limit }
         // Of words that are as near, the one that was typed with something behind it.
-        return near.min {
-            ($0.errors, typed.starts(with: scalars($0.word)) ? 0 : 1)
-                < ($1.errors, typed.starts(with: scalars($1.word)) ? 0 : 1)
-        }?.word
+        return candidates.map { known in
+            (known.word, rank: (errors(typed, known.scalars), typed.starts(with: known.scalars) ? 0 : 1))
+        }
+        .filter { $0.rank.0 <= limit }.min { $0.rank < $1.rank }?.0
     }
 
     private static func scalars(_ word: String) -> [Unicode.Scalar] {

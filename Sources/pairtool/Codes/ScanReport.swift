@@ -8,8 +8,7 @@ struct ScanReport {
     private let output: Output
     private let showSecrets: Bool
     private let shown: Shown
-    private var findings: [ScanFinding] = []
-    private var codes: [FoundCode] = []
+    private var codes: [(place: String, code: FoundCode)] = []
     /// Pictures that could not be read, or that show different pairing codes.
     private(set) var failures: [AppError] = []
 
@@ -24,7 +23,7 @@ struct ScanReport {
     }
 
     /// - Parameter showSecrets: Whether codes and tokens are shown.
-    init(output: Output, shown: Shown = .meaning, showSecrets: Bool) {
+    init(output: Output, shown: Shown, showSecrets: Bool) {
         self.output = output
         self.shown = shown
         self.showSecrets = showSecrets
@@ -32,14 +31,12 @@ struct ScanReport {
 
     /// Whether a code was found that is wanted: a usable pairing code, or any.
     var hasWantedCode: Bool {
-        shown == .meaning ? findings.contains { $0.kind == .pairing } : !codes.isEmpty
+        shown == .meaning ? codes.contains { PairingSymbol($0.code.content) != nil } : !codes.isEmpty
     }
 
     /// Adds the contents of a picture's codes.
     mutating func add(_ contents: [FoundCode], from place: String) {
-        let now = output.context.now()
-        codes += contents
-        findings += contents.map { ScanFinding(file: place, code: $0, showSecrets: showsSecrets, now: now) }
+        codes += contents.map { (place, $0) }
         guard shown == .meaning else { return }
         if let ambiguity = PairingPicture.ambiguity(of: contents, in: PairingPicture.name(place)) {
             failures.append(ambiguity)
@@ -50,12 +47,17 @@ struct ScanReport {
         failures.append(failure)
     }
 
-    /// Who asks for the text of a code gets that of a pairing code too.
-    private var showsSecrets: Bool { showSecrets || shown != .meaning }
+    private var findings: [ScanFinding] {
+        let now = output.context.now()
+        // Who asks for the text of a code gets that of a pairing code too.
+        return codes.map {
+            ScanFinding(file: $0.place, code: $0.code, showSecrets: showSecrets || shown != .meaning, now: now)
+        }
+    }
 
     func showFindings() {
-        if shown == .bytes { return codes.forEach { code in code.bytes.withUnsafeBytes(output.context.stdout.write) } }
-        if shown == .text, output.format != .json { return codes.forEach(showText) }
+        if shown == .bytes { return codes.forEach { $0.code.bytes.withUnsafeBytes(output.context.stdout.write) } }
+        if shown == .text, output.format != .json { return codes.forEach { showText($0.code) } }
         for finding in findings {
             switch output.format {
             case .json: output.json(finding)

@@ -22,7 +22,7 @@ struct HostPairCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("How long the code is valid, 60s to 15m. Default: 5m.", valueName: "time"),
-        transform: { try TimeSpan(commandLine: $0, in: 60...900) }
+        transform: { try TimeSpan(commandLine: $0, in: 60...900, limits: "60s to 15m") }
     )
     var ttl = TimeSpan(seconds: 300)
 
@@ -79,14 +79,13 @@ struct HostPairCommand: AsyncParsableCommand {
     ///
     /// - Parameter known: The devices before. One that pairs again is told by the time.
     private func waitForDevice(besides known: [AdminDevice], until end: Date, on output: Output) async throws {
-        let before = Set(known.map { DeviceMark(id: ByteText($0.id), pairedAt: $0.pairedAt) })
         let paired: AdminDevice? = try await TerminalInteraction(output: output).working(
             on: "Waiting for a device. Ctrl-C ends that, and the code stays",
             until: end
         ) {
             while output.context.now() < end {
-                let new = try await output.owner.devices().first {
-                    !before.contains(DeviceMark(id: ByteText($0.id), pairedAt: $0.pairedAt))
+                let new = try await output.owner.devices().first { device in
+                    !known.contains { $0.id.isSame(as: device.id) && $0.pairedAt == device.pairedAt }
                 }
                 if let new { return new }
                 try await ContinuousClock().sleep(for: .seconds(1))
@@ -97,11 +96,6 @@ struct HostPairCommand: AsyncParsableCommand {
             paired.map { TerminalText.line("“\($0.name)” has paired (\($0.id.shortID)).") }
                 ?? "The code has expired, and no device has paired."
         )
-    }
-
-    private struct DeviceMark: Hashable {
-        var id: ByteText
-        var pairedAt: Date
     }
 
     private func show(_ challenge: PairingStartResponse, on output: Output) {

@@ -30,7 +30,7 @@ struct AutoOptions: ParsableArguments {
             "With --auto: stop after this time, 1m to 24h. Default: 30m; 24h with message-count.",
             valueName: "time"
         ),
-        transform: { try TimeSpan(commandLine: $0, in: 60...86_400) }
+        transform: { try TimeSpan(commandLine: $0, in: 60...86_400, limits: "1m to 24h") }
     )
     var autoTime: TimeSpan?
 

@@ -18,10 +18,6 @@ enum CommandRunner {
         } catch {
             return Output(context: context, format: format).status(after: error)
         }
-        if let helped = words.helped {
-            context.stdout.write(helpPage(of: helped, in: words, for: context).text + "\n")
-            return .done
-        }
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
             if var asyncCommand = command as? any AsyncParsableCommand {
@@ -37,12 +33,8 @@ enum CommandRunner {
         }
     }
 
-    private static func helpPage(
-        of command: any ParsableCommand.Type,
-        in words: CommandWords,
-        for context: TerminalContext
-    ) -> HelpPage {
-        var page = HelpPage(command: command, hasAll: words.wantsAll)
+    private static func helpPage(of words: CommandWords, for context: TerminalContext) -> HelpPage {
+        var page = HelpPage(command: words.command, hasAll: words.wantsAll)
         let paired = (try? PairedHostStore(directory: context.paths.data).load())?.hosts ?? []
         let families = Set(HostFamily.allCases.map(\.rawValue))
         page.unused = families.subtracting(paired.map(\.family.rawValue))
@@ -62,7 +54,10 @@ enum CommandRunner {
     private static func parserOutcome(_ error: any Error, in words: CommandWords, on output: Output) -> ExitStatus? {
         switch Pairtool.exitCode(for: error) {
         case .success:
-            let text = CompletionScript.readable(Pairtool.fullMessage(for: error))
+            let message = Pairtool.fullMessage(for: error)
+            let isHelp = message.begins(with: "OVERVIEW: ")
+            let text =
+                isHelp ? helpPage(of: words, for: output.context).text : CompletionScript.readable(message)
             if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:

@@ -65,6 +65,14 @@ import Testing
                 let script = try await user.spawn(["--generate-completion-script", shell])
                 #expect(script.status == 0)
                 #expect(script.out.contains("messages") && script.out.contains("copilot"))
+                // An option of `chats list`, offered behind `chats`.
+                if shell == "fish" {
+                    #expect(script.out.contains("options \"pairtool chats\" all-hosts' -l 'all-hosts'"))
+                } else {
+                    let function = script.out.split(separator: "\n_pairtool_chats() {", maxSplits: 1).last
+                    let offer = shell == "bash" ? "\n        _pairtool_chats_list\n" : "--all-hosts"
+                    #expect(function?.split(separator: "\n}").first?.contains(offer) == true)
+                }
                 let words = ["---completion", "chats", "list", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
                 let isOffered = { (out: String) in out.split(separator: "\n").contains("web") }
                 let names = try await completed({ try await user.spawn(words) }, until: isOffered)

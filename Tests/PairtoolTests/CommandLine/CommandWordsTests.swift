@@ -17,7 +17,9 @@ import Testing
             (["host", "rum"], "`host run`?"), (["hosts", "rm"], "`hosts forget`?"), (["hosts", "ls"], "`hosts list`?"),
             (["devices", "delete"], "`devices revoke`?"), (["lumi", "remotee"], "`lumi remote`?"),
             (["lumi", "remote", "screenshoot"], "`lumi remote screenshot`?"),
-            (["help", "projectz"], "`projects`?"),
+            (["help", "projectz"], "`projects`?"), (["cancel", "c-login"], "`chats cancel`?"),
+            (["new", "chat"], "`projects new` or `chats new`?"), (["capabilities"], "`status`?"),
+            (["sessions"], "`worktrees` or `aicli sessions`?"),
         ]
     )
     func nearest(words: [String], suggestion: String) async throws {
@@ -104,6 +106,9 @@ import Testing
             let chats = await user.run("chats", "-h").out
             #expect(chats.contains("\n  PROJECT ") && chats.contains("\n  cancel "), "\(chats)")
             #expect(await user.run("approvals", "--help").out.contains("\n  --watch "))
+            // Behind other options too.
+            let send = await user.run("send", "--new", "--help").out
+            #expect(send.contains("\n  --project PROJECT") && !send.contains("<"), "\(send)")
         }
     }
 

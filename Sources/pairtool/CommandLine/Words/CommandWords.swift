@@ -10,9 +10,8 @@ struct CommandWords {
     /// The command's path, such as `["host", "pair"]`; empty for pairtool itself.
     private(set) var path: [String] = []
 
-    private var command: any ParsableCommand.Type = Pairtool.self
-    /// The command whose help is asked for, if nothing but help is.
-    private(set) var helped: (any ParsableCommand.Type)?
+    /// The command at that path.
+    private(set) var command: any ParsableCommand.Type = Pairtool.self
     /// Whether the help is to have every command.
     private(set) var wantsAll = false
 
@@ -36,8 +35,6 @@ struct CommandWords {
             try showHelp(for: rest.dropFirst())
             return
         }
-        let hasNoDefault = command.configuration.defaultSubcommand == nil && !command.configuration.subcommands.isEmpty
-        if rest.isEmpty ? hasNoDefault && options.isEmpty : ["--help", "-h"].contains(rest.first) { helped = command }
         if let word = rest.first, !word.begins(with: "-"), !command.configuration.subcommands.isEmpty,
             !(command.configuration.defaultSubcommand is any TakingWords.Type)
         {
@@ -68,7 +65,6 @@ struct CommandWords {
             guard enter(word) else { throw unknown(word) }
         }
         wantsAll = topic.contains { $0.isSame(as: "--all") }
-        helped = command
         words = ["help"] + path
     }
 
@@ -109,7 +105,7 @@ enum OtherWord {
         ["serve"]: ["host"], ["server"]: ["host"], ["start"]: ["host"], ["run"]: ["host"], ["stop"]: ["chats cancel"],
         ["history"]: ["messages"], ["log"]: ["messages"], ["info"]: ["status"],
         ["create"]: ["projects new", "chats new"], ["new"]: ["projects new", "chats new"],
-        ["chats", "cancel"]: ["chats cancel"],
+        ["cancel"]: ["chats cancel"],
         ["sessions"]: ["worktrees", "aicli sessions"], ["capabilities"]: ["status"],
         ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
     ]

@@ -74,43 +74,40 @@ struct HelpPage {
 
     // MARK: All commands
 
-    private var groups: [(title: String, commands: [any ParsableCommand.Type])] {
-        command.configuration.groupedSubcommands.map { group in
-            (group.name, group.subcommands.filter { !unused.contains($0.configuration.commandName ?? "") })
-        }
-    }
-
-    private static func row(_ name: String, _ command: any ParsableCommand.Type) -> String {
-        "  \(name.padded(to: 11)) \(command.configuration.abstract)"
-    }
+    private typealias Row = (name: String, abstract: String)
 
     /// One screen: what there is, and how to read more.
     private var firstPage: String {
-        var lines = [command.configuration.abstract, "", "USAGE: pairtool COMMAND [ARGUMENTS] [OPTIONS]"]
-        for group in groups where !group.commands.isEmpty {
-            lines += ["", group.title.uppercased()]
-            lines += group.commands.map { Self.row($0.configuration.commandName ?? "", $0) }
+        let groups = groups { command in
+            unused.contains(command.configuration.commandName ?? "") ? [] : [Self.row(command, behind: "")]
         }
-        lines += [
-            "", "More: pairtool COMMAND --help, and pairtool help --all for every command.",
-        ]
-        return lines.joined(separator: "\n")
+        let parts =
+            ["\(command.configuration.abstract)\n\nUSAGE: pairtool COMMAND [ARGUMENTS] [OPTIONS]"] + groups
+            + ["More: pairtool COMMAND --help, and pairtool help --all for every command."]
+        return parts.joined(separator: "\n\n")
     }
 
     private var allCommands: String {
-        func rows(_ command: any ParsableCommand.Type, behind path: String) -> [(name: String, abstract: String)] {
+        func rows(_ command: any ParsableCommand.Type, behind path: String) -> [Row] {
             guard command.configuration.shouldDisplay else { return [] }
-            let name = path + (command.configuration.commandName ?? "")
-            return [(name, command.configuration.abstract)]
-                + command.configuration.subcommands.flatMap { rows($0, behind: name + " ") }
+            let row = Self.row(command, behind: path)
+            return [row] + command.configuration.subcommands.flatMap { rows($0, behind: row.name + " ") }
         }
-        return command.configuration.groupedSubcommands.map { group in
-            let rows = group.subcommands.flatMap { rows($0, behind: "") }
-            let width = rows.map(\.name.utf8.count).max() ?? 0
-            return ([group.name.uppercased()] + rows.map { "  \($0.name.padded(to: width))  \($0.abstract)" })
+        return groups { rows($0, behind: "") }.joined(separator: "\n\n")
+    }
+
+    private static func row(_ command: any ParsableCommand.Type, behind path: String) -> Row {
+        (path + (command.configuration.commandName ?? ""), command.configuration.abstract)
+    }
+
+    /// The groups of commands that have rows, each with its title, and one column for all names.
+    private func groups(_ rows: (any ParsableCommand.Type) -> [Row]) -> [String] {
+        let groups = command.configuration.groupedSubcommands.map { ($0.name, $0.subcommands.flatMap(rows)) }
+        let width = groups.flatMap(\.1).map(\.name.utf8.count).max() ?? 0
+        return groups.filter { !$0.1.isEmpty }.map { title, rows in
+            ([title.uppercased()] + rows.map { $0.name.indented.padded(to: width + 2) + "  " + $0.abstract })
                 .joined(separator: "\n")
         }
-        .joined(separator: "\n\n")
     }
 }
 

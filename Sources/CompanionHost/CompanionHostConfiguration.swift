@@ -52,9 +52,8 @@ package struct CompanionHostConfiguration: Sendable {
     package var version: String
     /// How many seconds a challenge that the host starts by itself lives, clamped to 1…900. Default: 300.
     package var challengeSeconds: Int
-    /// Whether a challenge runs only after a request from this machine: for a host without a screen.
-    /// Default: false, there is always one.
-    package var challengesOnDemand: Bool
+    /// When the host starts challenges by itself. Default: always, so that there is one at all times.
+    package var challenges: ChallengePolicy
     /// How much each device may have stored. Default: ``DeviceQuota/usual``.
     package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
@@ -86,7 +85,7 @@ package struct CompanionHostConfiguration: Sendable {
         grant: PairingGrant = .everything,
         version: String,
         challengeSeconds: Int = 300,
-        challengesOnDemand: Bool = false,
+        challenges: ChallengePolicy = .always,
         quota: DeviceQuota = .usual,
         turnTimeout: Duration = .seconds(120),
         adoptsOrphans: Bool = false,
@@ -110,7 +109,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.grant = grant
         self.version = version
         self.challengeSeconds = challengeSeconds
-        self.challengesOnDemand = challengesOnDemand
+        self.challenges = challenges
         self.quota = quota
         self.turnTimeout = turnTimeout
         self.adoptsOrphans = adoptsOrphans

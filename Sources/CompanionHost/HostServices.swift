@@ -165,7 +165,7 @@ private struct HostFoundation {
             identity: identity,
             seconds: configuration.challengeSeconds,
             grant: configuration.grant,
-            onDemand: configuration.challengesOnDemand,
+            policy: configuration.challenges,
             addresses: configuration.addresses ?? { [lan = configuration.lan] in lan ? [] : ["127.0.0.1"] },
             clock: clock,
             devices: gate.devices,

@@ -151,7 +151,7 @@ struct CodesOnDemandTests {
     func onDemand() async throws {
         let clock = TestClock()
         try await withHostAndDevice(clock: clock.hostClock) {
-            $0.challengesOnDemand = true
+            $0.challenges = .onDemand
         } _: { host, device in
             let administration = host.server.administration
             func isOpen() async -> Bool { await administration.pairingState.expiresAt != nil }
@@ -177,6 +177,28 @@ struct CodesOnDemandTests {
 
             let last = await administration.startPairing(ttlSeconds: nil, grant: nil)
             try await device.pair(.code(last.code))
+        }
+    }
+
+    @Test("A host whose owner sees its screen has codes until a device is paired, and then on demand")
+    func untilPaired() async throws {
+        let clock = TestClock()
+        try await withHostAndDevice(clock: clock.hostClock) {
+            $0.challenges = .untilPaired
+        } _: { host, device in
+            let administration = host.server.administration
+            func isOpen() async -> Bool { await administration.pairingState.expiresAt != nil }
+            _ = try await host.challenge()
+            for _ in 0..<3 { _ = try await device.guessWrong() }
+            #expect(await isOpen(), "a burnt code is followed by the next one")
+            try await device.pair()
+            #expect(await !isOpen())
+            let refused = try await device.guessWrong()
+            #expect(refused.code == .pairingNotActive && refused.error?.contains("press c") == true)
+
+            let asked = await administration.startPairing(ttlSeconds: nil, grant: nil)
+            try await device.pair(.code(asked.code))
+            #expect(await !isOpen())
         }
     }
 }

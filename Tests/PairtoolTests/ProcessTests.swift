@@ -344,7 +344,7 @@ import Testing
     @Test("Logs of what peers say cannot steer the terminal")
     func logs() async throws {
         let sandboxed = TerminalContext.process
-        let sink = LineSink()
+        let sink = TextBuffer()
         var context = sandboxed
         context.stderr = sink
         context.environment = ["PAIRTOOL_LOG": "debug"]
@@ -459,17 +459,6 @@ import Testing
             }
         }
     }
-}
-
-/// Keeps what is written to it.
-final class LineSink: TextSink {
-    private let bytes = NIOLockedValueBox<[UInt8]>([])
-
-    func write(_ buffer: UnsafeRawBufferPointer) {
-        bytes.withLockedValue { $0.append(contentsOf: buffer) }
-    }
-
-    var text: String { String(decoding: bytes.withLockedValue(\.self), as: UTF8.self) }
 }
 
 extension Sandbox {

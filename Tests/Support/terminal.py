@@ -81,7 +81,7 @@ def follow(child, terminal):
             if not part:
                 return True
             shown += part
-            print(json.dumps({"shown": text(shown)}), flush=True)
+            print(json.dumps({"shown": text(shown)}, ensure_ascii=False), flush=True)
         if 0 in ready:
             data = os.read(0, 65536)
             if not data:

@@ -7,11 +7,9 @@ import ServiceLifecycle
 
 /// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.
 ///
-/// A challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
+/// Where the ``policy`` says so, a challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
 /// is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are accepted until the owner
 /// unlocks pairing; the token of the QR code still is. A start from this machine ends a pause, but not the lock.
-///
-/// A host without a screen (``onDemand``) starts no challenge by itself.
 package actor CompanionPairingService {
     /// The times of the challenges, the guesses that are left, and the lock.
     package struct State: Sendable, Hashable {
@@ -59,8 +57,8 @@ package actor CompanionPairingService {
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
-    /// Whether a challenge runs only after a request from this machine.
-    let onDemand: Bool
+    /// When challenges are started without a request from this machine.
+    let policy: ChallengePolicy
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -68,7 +66,7 @@ package actor CompanionPairingService {
         identity: HostIdentity,
         seconds: Int,
         grant: PairingGrant,
-        onDemand: Bool,
+        policy: ChallengePolicy,
         addresses: @escaping @Sendable () -> [String],
         clock: HostClock,
         devices: CompanionDeviceStore,
@@ -81,7 +79,7 @@ package actor CompanionPairingService {
         self.seconds = min(max(seconds, 1), 900)
         self.grant = grant
         usualGrant = grant
-        self.onDemand = onDemand
+        self.policy = policy
         self.addresses = addresses
         self.clock = clock
         self.devices = devices
@@ -141,7 +139,7 @@ package actor CompanionPairingService {
         if wasLocked {
             events.send(.pairingUnlocked)
             // The digits that were guessed at are not taken again.
-            if !onDemand, challenge.offer != nil { _ = start(seconds: seconds, grant: usualGrant) }
+            if policy != .onDemand, challenge.offer != nil { _ = start(seconds: seconds, grant: usualGrant) }
         }
         renew()
         wake.yield()
@@ -177,10 +175,19 @@ package actor CompanionPairingService {
         if challenge.expire(now: now) {
             events.send(.challengeEnded(reason: .expired))
         }
-        guard !onDemand, !isStoring else { return }
+        guard !isOnDemand, !isStoring else { return }
         if let end = pausedUntil, end > now { return }
         pausedUntil = nil
         if challenge.offer == nil { _ = start(seconds: seconds, grant: usualGrant) }
+    }
+
+    /// Whether the next challenge waits for a request from this machine.
+    private var isOnDemand: Bool {
+        switch policy {
+        case .always: false
+        case .untilPaired: !devices.devices().isEmpty
+        case .onDemand: true
+        }
     }
 
     /// Whether no challenge runs because several were burnt.
@@ -189,12 +196,14 @@ package actor CompanionPairingService {
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
     func noChallenge(now: Date) -> HostError {
         guard let pausedUntil, pausedUntil > now else {
-            guard onDemand else { return Self.notActiveError }
-            return HostError(
-                .pairingNotActive,
-                "The host shows no code. To show one, on the host: pairtool host pair",
-                retryable: true
-            )
+            let way =
+                switch policy {
+                case .always: ""
+                case .untilPaired: " To show one, press c there, or on the host: pairtool host pair"
+                case .onDemand: " To show one, on the host: pairtool host pair"
+                }
+            guard !way.isEmpty else { return Self.notActiveError }
+            return HostError(.pairingNotActive, "The host shows no code.\(way)", retryable: true)
         }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
         return HostError(
@@ -251,7 +260,7 @@ package actor CompanionPairingService {
     func noteBurnt() {
         events.send(.challengeEnded(reason: .burnt))
         burntInARow += 1
-        guard burntInARow > 1, !onDemand else { return }
+        guard burntInARow > 1, !isOnDemand else { return }
         let pause = min(5 * (1 << min(burntInARow - 2, 10)), 300)
         pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
     }

@@ -86,18 +86,18 @@ extension TerminalContext {
         _ body: @escaping @Sendable () async throws -> R
     ) async throws -> R {
         guard stderrIsTerminal else { return try await body() }
-        let last = LastLine(self)
+        let block = LiveBlock(self)
         return try await withThrowingTaskGroup(of: R?.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 while true {
-                    last.show(line())
+                    block.show([line()])
                     try await ContinuousClock().sleep(for: .seconds(1))
                 }
             }
             defer {
                 group.cancelAll()
-                last.end()
+                block.end()
             }
             while let result = try await group.next() {
                 if let result { return result }
@@ -113,7 +113,7 @@ extension TerminalContext {
     @discardableResult
     package func showProgress(_ line: String?) -> Bool {
         guard stderrIsTerminal else { return false }
-        stderr.write(LastLine.erasure + (line ?? ""))
+        stderr.write("\r\u{1B}[K" + (line ?? ""))
         return true
     }
 }

@@ -52,9 +52,7 @@ package final class LiveText<Progress: LiveLine>: Sendable {
     package init(_ progress: Progress, context: TerminalContext, options: MarkdownOptions) {
         self.context = context
         begin = context.now()
-        // xterm cuts rows that are too wide for a narrower window, others break them.
-        let breaksRows = context.environment["XTERM_VERSION"] == nil
-        let region = LiveRegion(breaksRows: breaksRows)
+        let region = LiveRegion(breaksRows: context.breaksRows)
         state = NIOLockedValueBox(State(stream: MarkdownStream(options), region: region, progress: progress))
         context.drawing.set(
             TerminalDrawing.Control(

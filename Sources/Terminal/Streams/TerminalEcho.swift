@@ -14,7 +14,9 @@ package enum TerminalEcho {
     private static let cleanup: Void = ExitCleanup.add { restore() }
 
     /// Turns the echo off, if it is on and standard input is this process's terminal.
-    package static func turnOff() {
+    ///
+    /// - Parameter byKey: Whether the terminal also hands on each key, and not each line. Default: false.
+    package static func turnOff(byKey: Bool = false) {
         state.withLockedValue { state in
             var mode = termios()
             guard !state.isOff, isForeground, tcgetattr(STDIN_FILENO, &mode) == 0,
@@ -22,7 +24,8 @@ package enum TerminalEcho {
             else { return }
             _ = cleanup
             usualMode = mode
-            mode.c_lflag &= ~tcflag_t(ECHO)
+            mode.c_lflag &= ~tcflag_t(byKey ? ECHO | ICANON : ECHO)
+            if byKey { withUnsafeMutableBytes(of: &mode.c_cc) { ($0[Int(VMIN)], $0[Int(VTIME)]) = (1, 0) } }
             silentMode = mode
             state.signals = handlers.map(\.0).filter(isDefault)
             handlesStops = state.signals.contains(SIGTSTP)
@@ -49,6 +52,9 @@ package enum TerminalEcho {
         (SIGQUIT, giveBack), (SIGTSTP, giveBack), (SIGCONT, takeAgain),
     ]
 
+    /// In the background, the terminal is the shell's, which has set its own mode.
+    static var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
     private static func isDefault(_ number: Int32) -> Bool {
         var action = sigaction()
         sigaction(number, nil, &action)
@@ -64,11 +70,8 @@ nonisolated(unsafe) private var silentMode = termios()
 /// Whether SIGTSTP has a handler here. Safe because it is written and read when the modes are.
 nonisolated(unsafe) private var handlesStops = false
 
-/// In the background, the terminal is the shell's, which has set its own mode.
-private var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
-
 private func setMode(_ mode: termios) {
-    guard isForeground else { return }
+    guard TerminalEcho.isForeground else { return }
     var mode = mode
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
 }

@@ -13,6 +13,20 @@ extension TextSink {
     }
 }
 
+/// Keeps what is written.
+package final class TextBuffer: TextSink {
+    private let bytes = NIOLockedValueBox<[UInt8]>([])
+
+    package init() {}
+
+    /// What was written.
+    package var text: String { String(decoding: bytes.withLockedValue(\.self), as: UTF8.self) }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes.withLockedValue { $0.append(contentsOf: bytes) }
+    }
+}
+
 /// Writes to a file descriptor, unbuffered and completely.
 package struct FileSink: TextSink {
     package let descriptor: Int32

@@ -161,7 +161,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 addresses: lan ? addresses : nil,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
-                challengesOnDemand: isUnseen(output),
+                challenges: challenges(output),
                 quota: quota.quota,
                 turnTimeout: turnTimeout?.duration ?? agent.usualTimeout,
                 adoptsOrphans: true
@@ -175,7 +175,7 @@ struct HostRunCommand: AsyncParsableCommand {
             picture: try qrFile.map(QRPicture.init),
             showSecrets: showSecrets,
             dense: density.dense,
-            onDemand: isUnseen(output),
+            challenges: challenges(output),
             directory: projects.isEmpty ? FileManager.default.currentDirectoryPath : nil
         )
         let advertiser = HostAdvertiser(
@@ -192,10 +192,11 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
-    /// Whether nobody can see codes here, as in a service. Then only `pairtool host pair` creates codes.
-    private func isUnseen(_ output: Output) -> Bool {
+    /// Codes at a terminal, until one was used; for a script that wants each of them; and where nobody can see them, as
+    /// in a service, only with `pairtool host pair`.
+    private func challenges(_ output: Output) -> ChallengePolicy {
         let isSeen = output.context.stdoutIsTerminal && output.format == .text
-        return !isSeen && !showSecrets && qrFile == nil
+        return isSeen ? .untilPaired : showSecrets || qrFile != nil ? .always : .onDemand
     }
 
     private func absoluteProjects() throws -> [String] {

@@ -41,10 +41,18 @@ struct HostRuntime: Sendable {
                 group.addTask { await show(portFound) }
                 group.addTask { await advertise(on: ports) }
                 group.addTask { try await screen.keepTime() }
+                if screen.takesKeys { group.addTask { await takeKeys() } }
                 // The server ends on a signal or an error; the other tasks end with it.
                 defer { group.cancelAll() }
                 try await services.run()
             }
+        }
+    }
+
+    private func takeKeys() async {
+        await TypedKeys.each { key in
+            guard await screen.asksForCode(key) else { return }
+            _ = await server.administration.startPairing(ttlSeconds: nil, grant: nil)
         }
     }
 

@@ -14,24 +14,22 @@ actor HostScreen {
     private let lan: Bool
     private let picture: QRPicture?
     private let showSecrets: Bool
-    /// Whether only `pairtool host pair` creates codes.
-    private let onDemand: Bool
+    /// When the host starts codes by itself.
+    private let challenges: ChallengePolicy
     /// The served directory, if the user named none; else nil.
     private let directory: String?
-    private var challenge: PairingStartResponse?
-    private var isAdvertSaid = false
-    /// The seconds for which the code has been held back, because the window has no room for the message about the
-    /// advertisement below it; nil if it is not held back.
-    private var heldSeconds: Int?
     private let dense: Bool
-    /// The countdown; nil where none is shown.
-    private let countdown: LastLine?
+    private var challenge: PairingStartResponse?
+    /// The code and what is said of it, at the end of the terminal's output; nil where there is none.
+    private let block: LiveBlock?
+    /// The code as it is drawn, and the window that it was drawn for.
+    private var drawing: (lines: [String], window: TerminalContext.WindowSize?)?
     /// The names of devices by their ids, also of those that are gone.
     private var names: [String: String] = [:]
+    /// Whether a device is paired.
+    private var hasDevices = false
     /// The titles of the chats that are being answered.
     private var titles: [ByteText: String] = [:]
-    /// The size of the window that was too small for the code; nil if the code is shown.
-    private var tooSmall: TerminalContext.WindowSize?
 
     init(
         output: Output,
@@ -40,7 +38,7 @@ actor HostScreen {
         picture: QRPicture?,
         showSecrets: Bool,
         dense: Bool,
-        onDemand: Bool = false,
+        challenges: ChallengePolicy,
         directory: String? = nil
     ) {
         self.output = output
@@ -49,21 +47,22 @@ actor HostScreen {
         self.picture = picture
         self.showSecrets = showSecrets
         self.dense = dense
-        self.onDemand = onDemand
+        self.challenges = challenges
         self.directory = directory
         let isSeen = output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
-        countdown = isSeen ? LastLine(output.context) : nil
+        block = isSeen ? LiveBlock(output.context) : nil
     }
 
     /// - Parameter devices: Those that are paired.
     func show(_ event: HostEvent, devices: [PairedDevice]) {
         for device in devices { names[device.id] = device.name }
+        hasDevices = !devices.isEmpty
         show(event)
     }
 
     func show(_ event: HostEvent) {
         if case .challenge(let challenge) = event { take(challenge) }
-        if case .challengeEnded = event { challenge = nil }
+        if case .challengeEnded = event { endChallenge() }
         // Only once the host listens: a host that fails to start serves nothing.
         if case .listening = event, let directory {
             output.say("Serving the current directory, \(directory). To serve another: --project DIR")
@@ -94,29 +93,26 @@ actor HostScreen {
 
     /// Counts down the code's remaining time on a terminal, until it is cancelled.
     func keepTime() async throws {
-        guard showsCountdown else { return }
+        guard block != nil else { return }
         while true {
-            tick()
+            draw()
             try await ContinuousClock().sleep(for: .seconds(1))
         }
     }
 
-    /// The work of every second.
-    func tick() {
-        if let held = heldSeconds, let challenge {
-            heldSeconds = held + 1
-            // If the discovery engine reports nothing, show the code anyway.
-            if held + 1 >= Self.mostHeldSeconds { draw(challenge) } else { drawCountdown() }
-        } else if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
-            draw(challenge)
-        } else {
-            drawCountdown()
-        }
+    /// Whether a key that is typed now asks for a code.
+    func asksForCode(_ key: UInt8) -> Bool {
+        challenge == nil && [UInt8(ascii: "c"), UInt8(ascii: "C")].contains(key)
     }
 
-    /// Clears the countdown and removes the picture of the last code.
+    /// Whether keys are read.
+    nonisolated var takesKeys: Bool {
+        challenges == .untilPaired && output.context.stdinIsTerminal && output.context.editsLines
+    }
+
+    /// Clears the code, and removes the picture of the last one.
     func end() {
-        countdown?.end()
+        block?.end()
         picture?.remove()
         if output.format == .text { output.say("The host has ended.") }
     }
@@ -125,14 +121,14 @@ actor HostScreen {
     ///
     /// - Returns: The exit status of the program.
     func end(after error: any Error) -> ExitStatus {
-        countdown?.end()
+        block?.end()
         let status = output.status(after: error)
         end()
         return status
     }
 
     private func take(_ challenge: PairingStartResponse) {
-        self.challenge = challenge
+        (self.challenge, drawing) = (challenge, nil)
         do {
             try picture?.write(challenge.qrPayload)
         } catch {
@@ -140,19 +136,21 @@ actor HostScreen {
         }
     }
 
+    private func endChallenge() {
+        (challenge, drawing) = (nil, nil)
+        // Nobody is to scan a code that is over.
+        if !nextFollows { picture?.remove() }
+        draw()
+    }
+
     private func show(text event: HostEvent) {
         switch event {
         case .listening(let port, let tlsPort):
             let place = lan ? "on the network" : "on this machine only (--lan changes that)"
             line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
-            if onDemand { line("There is no pairing code now. To pair a device: pairtool host pair") }
-        case .challenge(let challenge): draw(challenge)
-        case .challengeEnded(let reason):
-            switch reason {
-            case .burnt: line("Three wrong codes: this code is no longer valid. \(nextCode)")
-            case .expired: line("The code has expired. \(nextCode)")
-            case .used, .replaced: break
-            }
+            if challenges == .onDemand { line("There is no pairing code now. To pair a device: pairtool host pair") }
+        case .challenge(let challenge): show(challenge)
+        case .challengeEnded(let reason): showEnd(reason)
         case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
@@ -234,57 +232,89 @@ actor HostScreen {
         title.isEmpty ? id.shortID : "“\(title)”"
     }
 
-    private var nextCode: String {
-        onDemand ? "To make a new one: pairtool host pair" : "A new one follows."
+    /// Whether the host makes a new code when one has ended.
+    private var nextFollows: Bool {
+        switch challenges {
+        case .always: true
+        case .untilPaired: !hasDevices
+        case .onDemand: false
+        }
     }
+
+    private func showEnd(_ reason: PairingChallengeEnd) {
+        let next = nextFollows ? "A new one follows." : challenges == .onDemand ? Self.pairAdvice : ""
+        switch reason {
+        case .burnt: line("Three wrong codes: this code is no longer valid. \(next)")
+        // In place of a code that has expired, the terminal shows the next one.
+        case .expired: if block == nil || !nextFollows { line("The code has expired. \(next)") }
+        case .used, .replaced: break
+        }
+    }
+
+    private static let pairAdvice = "To make a new one: pairtool host pair"
 
     private static func wrongCode(address: String, left: Int) -> String {
         let tries = left == 0 ? "" : left == 1 ? " (1 try left)" : " (\(left) tries left)"
         return "Someone at \(address) entered a wrong code\(tries). If it was not you, end this host."
     }
 
-    /// How many seconds a code may wait for the message about the advertisement.
-    private static let mostHeldSeconds = 3
+    // MARK: The code
 
-    private func draw(_ challenge: PairingStartResponse) {
-        countdown?.clear()
-        let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
-        if output.context.stdoutIsTerminal {
-            // Only the countdown keeps running and notices when the window is resized.
-            var ways = (showsCountdown ? "Make the window larger" : "Start the host in a larger window") + code.denseWay
-            if picture == nil { ways += ", use --qr-file" }
-            var rowsAfter = 1 + rowsOfAdvert
-            if rowsAfter > 1, !code.fits(output, rowsAfter: rowsAfter), code.fits(output, rowsAfter: 1) {
-                if showsCountdown, heldSeconds ?? 0 < Self.mostHeldSeconds {
-                    heldSeconds = heldSeconds ?? 0
-                    return drawCountdown()
-                }
-                rowsAfter = 1
-            }
-            heldSeconds = nil
-            let isDrawn = code.draw(output, rowsAfter: rowsAfter, ways: ways)
-            tooSmall = isDrawn ? nil : output.context.windowSize()
+    private func show(_ challenge: PairingStartResponse) {
+        if block != nil {
+            draw()
+        } else if output.context.stdoutIsTerminal {
+            let ways = "Start the host in a larger window\(code(challenge).denseWay)\(fileWay)"
+            code(challenge).draw(output, rowsAfter: 1, ways: ways)
         } else if showSecrets {
-            output.data(code.text)
+            output.data(code(challenge).text)
         } else {
             // Output that is not a terminal may be a log that others read.
             output.data(
-                onDemand
+                challenges == .onDemand
                     ? "There is a pairing code. To show it: pairtool host pair"
                     : picture == nil
                         ? "A pairing code is ready. To print it here: --show-secrets"
                         : "A pairing code is ready. It is in the QR code's file; to print it here too: --show-secrets"
             )
         }
-        drawCountdown()
     }
 
-    /// The rows of the message about the advertisement, which appears soon after the first code.
-    private var rowsOfAdvert: Int {
-        guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
-        return DiscoveryEngineKind.allCases.map {
-            DisplayWidth.rows(of: output.fitted(advertised(as: name, by: $0)), columns: columns)
-        }.max() ?? 0
+    private func code(_ challenge: PairingStartResponse) -> PairingCode {
+        PairingCode(challenge: challenge, hasEnd: block == nil, dense: dense)
+    }
+
+    private var fileWay: String { picture == nil ? ", use --qr-file" : "" }
+
+    /// Draws the end of the terminal's output: the code and the time that it is valid, or how to get one.
+    func draw() {
+        guard let block else { return }
+        guard let challenge else { return block.show(challenges == .untilPaired && !nextFollows ? [keyLine] : []) }
+        let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
+        block.show(lines(challenge) + ["valid for \(left)"])
+    }
+
+    private var keyLine: String {
+        takesKeys ? "Press c for a pairing code, Ctrl-C to end the host." : "For a pairing code: pairtool host pair"
+    }
+
+    /// The lines of the code, drawn again when the window has another size.
+    private func lines(_ challenge: PairingStartResponse) -> [String] {
+        let window = output.context.windowSize()
+        if let drawing, drawing.window == window { return drawing.lines }
+        let text = TextBuffer()
+        var context = output.context
+        (context.stdout, context.stderr, context.drawing) = (text, text, TerminalDrawing())
+        let code = code(challenge)
+        code.draw(
+            Output(context: context, format: output.format),
+            // The countdown, and the row that a drawing leaves free.
+            rowsAfter: 2,
+            ways: "Make the window larger\(code.denseWay)\(fileWay)"
+        )
+        let lines = text.text.trimmingWhitespace().parts("\n", omittingEmpty: false).map(String.init)
+        drawing = ([""] + lines, window)
+        return [""] + lines
     }
 
     private func advertised(as name: String, by engine: DiscoveryEngineKind) -> String {
@@ -292,30 +322,17 @@ actor HostScreen {
         return TerminalText.line("Advertised as “\(name)”\(place) (\(engine.rawValue) mDNS engine).")
     }
 
-    // MARK: Countdown
-
-    private var showsCountdown: Bool { countdown != nil }
-
-    private func drawCountdown() {
-        guard let challenge else { return }
-        let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
-        countdown?.show("valid for \(left)")
-    }
-
     private func line(_ text: String) {
-        countdown?.clear()
-        output.data(output.fitted(TerminalText.line(text)))
-        drawCountdown()
+        let line = output.fitted(TerminalText.line(text))
+        if block == nil { output.data(line) } else { output.context.writeMessage(line + "\n") }
     }
 
     /// Reports whether the host is advertised.
     private func report(_ event: String, text: String) {
-        isAdvertSaid = true
         if output.format == .json {
             output.json(HostEventRow(event: event, message: text))
         } else if output.format == .text {
             line(text)
-            if heldSeconds != nil, let challenge { draw(challenge) }
         }
     }
 }

@@ -108,7 +108,7 @@ import Testing
             #expect(await user.run("approvals", "--help").out.contains("\n  --watch "))
             // Behind other options too.
             let send = await user.run("send", "--new", "--help").out
-            #expect(send.contains("\n  --project PROJECT") && !send.contains("<"), "\(send)")
+            #expect(send.contains("\n  --project PROJECT") && !send.contains("<project>"), "\(send)")
         }
     }
 

@@ -40,7 +40,9 @@ extension Sandbox {
             let (texts, text) = AsyncStream.makeStream(of: String.self)
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    for try await line in process.standardOutput.strings() {
+                    // A line has all that a terminal has shown.
+                    let lines = process.standardOutput.strings(bufferingPolicy: .maxLineLength(16 << 20))
+                    for try await line in lines {
                         if line.hasPrefix("{") { try await events.take(line) } else { text.yield(line) }
                     }
                     await events.end()

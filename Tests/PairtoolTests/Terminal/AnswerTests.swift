@@ -195,7 +195,7 @@ import Testing
 
     @Test("The summary goes without colours to standard error that is no terminal")
     func summaryStyle() {
-        let sink = LineSink()
+        let sink = TextBuffer()
         var output = Window(columns: 40, rows: 10).output
         (output.context.stderr, output.context.stderrIsTerminal) = (sink, false)
         var writer = TurnWriter(output: output, chatID: "c")
@@ -263,9 +263,9 @@ import Testing
     @Test("What is not for people at a terminal with colours gets the text as it was sent")
     func plain() throws {
         func written(_ change: (inout Output) -> Void) -> String {
-            let sink = LineSink()
+            let sink = TextBuffer()
             var output = Window(columns: 20, rows: 5).output
-            (output.context.stdout, output.context.stderr) = (sink, LineSink())
+            (output.context.stdout, output.context.stderr) = (sink, TextBuffer())
             change(&output)
             var writer = TurnWriter(output: output, chatID: "c")
             writer.write(.text("# One\n**tw"))

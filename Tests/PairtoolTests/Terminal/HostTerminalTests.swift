@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "A host shows the QR code, the digits and the time left, and a new code once one was used or tried three times"
+        "A host shows the QR code, the digits and the time left, until a device is paired; then c shows a code"
     )
     func host() async throws {
         try await withProject { host, user in
@@ -51,6 +51,9 @@ import Testing
                 try await counts(terminal)
                 try await user.pair(first.text)
                 try await terminal.shows("Paired: desk (")
+                try await terminal.shows("Press c for a pairing code")
+                try await terminal.type("x")
+                try await terminal.type("c")
                 let second = try await code(terminal)
                 #expect(second.code != first.code && second.token != first.token)
                 // As somebody does who guesses.
@@ -61,7 +64,9 @@ import Testing
                         #expect(await other.run(pair, stdin: wrong + "\n").status == 6)
                     }
                 }
-                try await terminal.shows("Three wrong codes: this code is no longer valid. A new one follows.")
+                try await terminal.shows("Three wrong codes: this code is no longer valid.")
+                try await terminal.shows("Press c for a pairing code")
+                try await terminal.type("c")
                 let third = try await code(terminal)
                 #expect(third.code != second.code || third.token != second.token)
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
@@ -73,19 +78,22 @@ import Testing
         }
     }
 
-    @Test("Messages of others are written above the countdown, and after it as they are")
-    func lastLine() {
-        let sink = LineSink()
+    @Test("Messages of others are written above the lines at the end, and after them as they are")
+    func liveBlock() {
+        let sink = TextBuffer()
         var context = TerminalContext.process
         (context.stdout, context.stderr, context.drawing) = (sink, sink, TerminalDrawing())
-        let line = LastLine(context)
+        let block = LiveBlock(context)
         context.writeMessage("before\n")
-        line.show("valid for 5:00")
+        block.show(["code", "valid for 5:00"])
         context.writeMessage("odd\n")
-        line.end()
+        // What stays is not written again.
+        block.show(["code", "valid for 4:59"])
+        block.end()
         context.writeMessage("after\n")
-        let erased = "\r\u{1B}[K"
-        #expect(sink.text == "before\n\(erased)valid for 5:00\(erased)odd\nvalid for 5:00\(erased)after\n")
+        let (row, both) = ("\r\u{1B}[J", "\u{1B}[1A\r\u{1B}[J")
+        let shown = "before\ncode\nvalid for 5:00\(both)odd\ncode\nvalid for 5:00\(row)valid for 4:59\(both)after\n"
+        #expect(sink.text == shown, "\(sink.text.debugDescription)")
     }
 
     @Test("The time of day has the date with it if that is another one")
@@ -98,7 +106,7 @@ import Testing
 
     /// A host's screen, of no host, whose clock stands still.
     private func screen(
-        on sink: LineSink,
+        on sink: TextBuffer,
         at now: Date,
         window: @escaping @Sendable () -> TerminalContext.WindowSize?
     ) -> HostScreen {
@@ -115,33 +123,37 @@ import Testing
             lan: false,
             picture: nil,
             showSecrets: false,
-            dense: false
+            dense: false,
+            challenges: .untilPaired
         )
     }
 
-    @Test("A code that has expired is said to have, and the next one is shown")
+    @Test("A code that has expired gives its place to the next one, and nothing is said of it")
     func expired() async throws {
-        let sink = LineSink()
+        let sink = TextBuffer()
         let now = Date()
         let screen = screen(on: sink, at: now) { .init(columns: 100, rows: 60) }
-        var codes: [String] = []
-        for code in ["482913", "550128"] {
+        func show(_ code: String) async throws -> String {
+            let before = sink.text.count
             let payload = PairingPayload(code: code, token: nil, expiresAt: now + 300)
-            await screen.show(
-                .challenge(PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text))
-            )
-            #expect(sink.text.hasSuffix("\r\u{1B}[Kvalid for 5:00"))
-            codes.append(String(decoding: try readHalfBlocks(sink.text), as: UTF8.self))
-            await screen.show(.challengeEnded(reason: .expired))
-            #expect(sink.text.hasSuffix("The code has expired. A new one follows.\n"))
+            let start = PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text)
+            await screen.show(.challenge(start))
+            let shown = String(sink.text.dropFirst(before))
+            #expect(shown.hasSuffix("\nvalid for 5:00"))
+            #expect(String(decoding: try readHalfBlocks(shown), as: UTF8.self).contains(code))
+            return shown
         }
-        #expect(codes.map { $0.contains("482913") } == [true, false])
-        #expect(codes.map { $0.contains("550128") } == [false, true])
+        for code in ["482913", "550128"] {
+            let rows = try await show(code).count { $0 == "\n" }
+            let before = sink.text.count
+            await screen.show(.challengeEnded(reason: .expired))
+            #expect(sink.text.dropFirst(before) == "\u{1B}[\(rows)A\r\u{1B}[J")
+        }
     }
 
     @Test("A question of the agent has a line when it is asked, and one when it needs no answer any more")
     func questions() async {
-        let sink = LineSink()
+        let sink = TextBuffer()
         let now = Date()
         let screen = screen(on: sink, at: now) { nil }
         func line(_ event: HostEvent) async -> String {
@@ -180,7 +192,7 @@ import Testing
 
     @Test("The mode of a chat's agent is said when a turn starts, when it changes and with a question")
     func modes() async throws {
-        let sink = LineSink()
+        let sink = TextBuffer()
         let now = Date()
         let screen = screen(on: sink, at: now) { nil }
         let mode = try #require(AgentMode("by\u{1B}[31mpass"))
@@ -220,7 +232,7 @@ import Testing
 
     @Test("A code that the window was too small for is drawn once that is larger")
     func resized() async throws {
-        let sink = LineSink()
+        let sink = TextBuffer()
         let window = NIOLockedValueBox(TerminalContext.WindowSize(columns: 60, rows: 12))
         let now = Date()
         let screen = screen(on: sink, at: now) { window.withLockedValue(\.self) }
@@ -231,10 +243,10 @@ import Testing
         let said = sink.text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
         #expect(said.contains("Make the window larger, add --dense, use --qr-file, or type the digits."))
         let before = sink.text.count
-        await screen.tick()
+        await screen.draw()
         #expect(!sink.text.dropFirst(before).contains("█"))
         window.withLockedValue { $0 = .init(columns: 100, rows: 60) }
-        await screen.tick()
+        await screen.draw()
         let shown = String(sink.text.dropFirst(before))
         #expect(String(decoding: try readHalfBlocks(shown), as: UTF8.self).contains("482913"))
         #expect(shown.hasSuffix("valid for 5:00"))
@@ -259,7 +271,7 @@ import Testing
                     try await counts(terminal)
                     try await terminal.shows("Pairing… the code has expired")
                     mac.release("slow")
-                    try await terminal.shows("\r\u{1B}[KPaired with ")
+                    try await terminal.shows("\r\u{1B}[JPaired with ")
                     #expect(try await terminal.status == 0)
                 }
             }

@@ -16,7 +16,7 @@ import Testing
         status: pairtool.ExitStatus, written: String
     ) {
         try await Sandbox.with { user in
-            let sink = LineSink()
+            let sink = TextBuffer()
             var context = TerminalContext.process
             (context.stdout, context.stderr) = (sink, sink)
             (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)

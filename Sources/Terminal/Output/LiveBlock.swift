@@ -1,0 +1,87 @@
+import Markdown
+import NIOConcurrencyHelpers
+
+/// Lines at the end of a terminal's output that change. Messages of others are written above them.
+package final class LiveBlock: Sendable {
+    private struct State {
+        var region: LiveRegion
+        var shown: [String] = []
+        /// Whether somebody else uses the terminal.
+        var isHeld = false
+        var hasEnded = false
+    }
+
+    private let context: TerminalContext
+    private let state: NIOLockedValueBox<State>
+
+    /// Becomes the drawing of the context.
+    package init(_ context: TerminalContext) {
+        self.context = context
+        state = NIOLockedValueBox(State(region: LiveRegion(breaksRows: context.breaksRows)))
+        context.drawing.set(
+            TerminalDrawing.Control(
+                insert: { [weak self] in self?.insert($0) ?? false },
+                hold: { [weak self] in self?.hold($0) }
+            )
+        )
+    }
+
+    /// Shows lines in place of those before. Where the window has no room for all, those at the top are left out.
+    ///
+    /// - Parameter lines: Sanitised by the caller, and narrower than the window. None: the block is empty.
+    package func show(_ lines: [String]) {
+        state.withLockedValue { state in
+            guard !state.hasEnded else { return }
+            state.shown = lines
+            draw(&state)
+        }
+    }
+
+    /// Takes the lines away for good.
+    package func end() {
+        state.withLockedValue { state in
+            state.shown = []
+            draw(&state)
+            state.hasEnded = true
+        }
+        // Last: until the lines are gone, messages of others are written above them.
+        context.drawing.set(nil)
+    }
+
+    private func insert(_ lines: String) -> Bool {
+        state.withLockedValue { state in
+            guard !state.shown.isEmpty, !state.isHeld else { return false }
+            draw(&state, below: lines)
+            return true
+        }
+    }
+
+    private func hold(_ isHeld: Bool) {
+        state.withLockedValue { state in
+            // An empty block, while it is held.
+            let shown = state.shown
+            if isHeld { state.shown = [] }
+            state.isHeld = false
+            draw(&state)
+            (state.shown, state.isHeld) = (shown, isHeld)
+        }
+    }
+
+    private func draw(_ state: inout State, below lines: String = "") {
+        guard !state.isHeld, !state.hasEnded else { return }
+        let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
+        let out = state.region.show(
+            finished: Array(lines.utf8),
+            open: state.shown.map { Array($0.utf8) },
+            columns: window.columns,
+            rows: window.rows
+        )
+        // In one write: a half-drawn block would flicker.
+        out.withUnsafeBytes { if !$0.isEmpty { context.stderr.write($0) } }
+    }
+}
+
+extension TerminalContext {
+    /// Whether the terminal breaks rows that are too wide for a window that was made narrower. xterm cuts them.
+    var breaksRows: Bool { environment["XTERM_VERSION"] == nil }
+}

@@ -110,11 +110,38 @@ struct StreamTests {
         )
     }
 
+    @Test("The rows of a paragraph that a narrower window breaks stay as they are, and the last one is written anew")
+    func brokenParagraph() {
+        var stream = MarkdownStream(MarkdownOptions(columns: 20))
+        var (region, screen) = (LiveRegion(), TerminalScreen(columns: 20, rows: 10))
+        stream.feed("one two three four five six sev")
+        screen.write(region.show(open: stream.openRows() + [[], Array("-- busy --".utf8)], columns: 20, rows: 10))
+        screen.resize(columns: 12)
+        stream.finishRows()
+        let finished = stream.takeRows()
+        stream.options.columns = 12
+        stream.feed("en *eight* nine ten")
+        let open = stream.openRows() + [[], Array("-- busy --".utf8)]
+        let out = region.show(finished: finished, open: open, columns: 12, rows: 10)
+        // The first row is not touched: of the second and the line below, which the window has not broken, go up two.
+        #expect(String(decoding: out, as: UTF8.self).hasPrefix("\u{1B}[2A\r"), "\(out)")
+        screen.write(out)
+        #expect(
+            screen.shown.split(separator: "\n")
+                == ["one two thre", "e four", "five six", "seven eight", "nine ten", "-- busy --"]
+        )
+        #expect(screen.faults == [])
+        var list = MarkdownStream(MarkdownOptions(columns: 20))
+        list.feed("- one two three four five six sev\n")
+        list.finishRows()
+        #expect(list.takeRows() == [])
+    }
+
     @Test("A narrower window: what was drawn is taken away with the rows that the terminal made of it")
     func narrower() {
         var region = LiveRegion()
         _ = region.show(open: [Array("\u{1B}[1m0123456789\u{1B}[0m".utf8), Array("abc".utf8)], columns: 10, rows: 20)
         let out = region.show(open: [Array("x".utf8)], columns: 4, rows: 20)
-        #expect(String(decoding: out, as: UTF8.self) == "\u{1B}[3A\r\u{1B}[Jx")
+        #expect(String(decoding: out, as: UTF8.self) == "\u{1B}[3A\r\u{1B}[K\u{1B}[C\u{1B}[J\rx")
     }
 }

@@ -81,6 +81,17 @@ struct BlockScanner {
         open = .none
     }
 
+    /// Ends the rows of an open paragraph, which goes on.
+    ///
+    /// - Returns: Whether there is one.
+    mutating func breakParagraph() -> Bool {
+        guard case .paragraph = open, tableHead == nil, block.count > Self.continued.count else { return false }
+        writeBlock()
+        open = .paragraph
+        block = Self.continued
+        return true
+    }
+
     var heldBytes: Int { block.count }
 
     var isOpen: Bool {

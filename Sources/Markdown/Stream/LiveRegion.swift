@@ -32,20 +32,18 @@ package struct LiveRegion: Sendable {
     package mutating func show(finished: [UInt8] = [], open: [[UInt8]], columns: Int, rows: Int) -> [UInt8] {
         let feed = UInt8(ascii: "\n")
         let open = Array(open.suffix(max(1, rows - 1)))
-        let broken = self.columns > columns && breaksRows ? brokenRows(columns) : 0
+        let isNarrower = self.columns > columns && breaksRows
         self.columns = columns
         defer { drawn = open }
-        // Rows that stay as they are are not written again.
+        // Rows that stay as they are are not written again. In a narrower window, the terminal has broken them.
         var (same, begin, kept) = (0, 0, 0)
-        if broken == 0 {
-            while same < drawn.count, begin < finished.count, let end = finished[begin...].firstIndex(of: feed),
-                finished[begin..<end].elementsEqual(drawn[same])
-            {
-                (same, begin) = (same + 1, end + 1)
-            }
-            while begin == finished.count, same < drawn.count, kept < open.count, open[kept] == drawn[same] {
-                (same, kept) = (same + 1, kept + 1)
-            }
+        while same < drawn.count, begin < finished.count, let end = finished[begin...].firstIndex(of: feed),
+            finished[begin..<end].elementsEqual(drawn[same])
+        {
+            (same, begin) = (same + 1, end + 1)
+        }
+        while begin == finished.count, same < drawn.count, kept < open.count, open[kept] == drawn[same] {
+            (same, kept) = (same + 1, kept + 1)
         }
         var out: [UInt8] = []
         if !drawn.isEmpty, same == drawn.count {
@@ -53,19 +51,24 @@ package struct LiveRegion: Sendable {
         } else if !drawn.isEmpty {
             // The cursor has to end up behind the last row, which is written again for that.
             if kept == open.count, kept > 0 { (same, kept) = (same - 1, kept - 1) }
+            let broken = isNarrower ? Self.brokenRows(drawn[same...], columns) : 0
             let up = min(drawn.count - 1 - same + broken, rows - 1)
             if up > 0 { out += "\u{1B}[\(up)A".utf8 }
-            out += "\r\u{1B}[J".utf8
+            out += Self.erasure
         }
         out += finished[begin...]
         out += open[kept...].joined(separator: [feed])
         return out
     }
 
+    /// Erases all rows from the cursor's on, from its second column: at the first one of a window, tmux would take that
+    /// for a clear screen, and keep a copy of it above.
+    private static let erasure = Array("\r\u{1B}[K\u{1B}[C\u{1B}[J\r".utf8)
+
     /// How many more rows the drawn ones take in a narrower window.
-    private func brokenRows(_ columns: Int) -> Int {
+    private static func brokenRows(_ drawn: ArraySlice<[UInt8]>, _ columns: Int) -> Int {
         drawn.reduce(0) { sum, row in
-            sum + DisplayWidth.rows(of: String(decoding: Self.text(of: row), as: UTF8.self), columns: columns) - 1
+            sum + DisplayWidth.rows(of: String(decoding: text(of: row), as: UTF8.self), columns: columns) - 1
         }
     }
 

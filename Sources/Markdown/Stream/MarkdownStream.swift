@@ -97,6 +97,38 @@ package struct MarkdownStream: Sendable {
         if !scanner.isInFence { finish() }
     }
 
+    /// Finishes the rows of an open paragraph but the last one: they stay as they are when the width changes, and the
+    /// rest of the paragraph goes on below them.
+    ///
+    /// Of another block, such as a table, nothing is finished.
+    package mutating func finishRows() {
+        let rows = openRows()
+        guard rows.count > 1 else { return }
+        let wanted = Array(rows.dropLast().joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
+        // The last row begins behind one of the last blanks: how wide a text is shown depends on its marks.
+        let blanks = line.indices.filter { line[$0] == UInt8(ascii: " ") }.suffix(Self.mostWords).reversed()
+        for blank in blanks {
+            if let copy = broken(at: blank + 1), copy.scanner.writer.rows == wanted {
+                self = copy
+                return
+            }
+        }
+        if let copy = broken(at: 0), copy.scanner.writer.rows == wanted { self = copy }
+    }
+
+    /// The same text, whose open paragraph is written up to a place in the unfinished line; nil in another block.
+    private func broken(at end: Int) -> MarkdownStream? {
+        var copy = self
+        if end > 0 {
+            line[..<end].withUnsafeBufferPointer { copy.scanner.take($0, isContinued: isContinued) }
+            (copy.line, copy.isContinued) = (Array(line[end...]), true)
+        }
+        return copy.scanner.breakParagraph() ? copy : nil
+    }
+
+    /// More words than a row has.
+    private static let mostWords = 200
+
     /// The rows that have been finished since the last call, each with a line feed.
     package mutating func takeRows() -> [UInt8] {
         scanner.writer.takeRows()

@@ -179,6 +179,11 @@ package final class LiveText<Progress: LiveLine>: Sendable {
         guard isForced || state.isDirty || frame != state.lastFrame else { return }
         state.lastFrame = frame
         let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
+        if context.breaksRows, window.columns < state.stream.options.columns {
+            // tmux may have moved rows out of reach: those of a paragraph stay as it has broken them.
+            state.stream.finishRows()
+            state.finished += state.stream.takeRows()
+        }
         state.stream.options.columns = window.columns
         let clock = ContinuousClock.now
         // Somebody else may use the terminal now: an unfinished line of code comes back below what is written there.

@@ -91,7 +91,8 @@ import Testing
         block.show(["code", "valid for 4:59"])
         block.end()
         context.writeMessage("after\n")
-        let (row, both) = ("\r\u{1B}[J", "\u{1B}[1A\r\u{1B}[J")
+        let row = "\r\u{1B}[K\u{1B}[C\u{1B}[J\r"
+        let both = "\u{1B}[1A\(row)"
         let shown = "before\ncode\nvalid for 5:00\(both)odd\ncode\nvalid for 5:00\(row)valid for 4:59\(both)after\n"
         #expect(sink.text == shown, "\(sink.text.debugDescription)")
     }
@@ -134,20 +135,23 @@ import Testing
         let now = Date()
         let screen = screen(on: sink, at: now) { .init(columns: 100, rows: 60) }
         func show(_ code: String) async throws -> String {
-            let before = sink.text.count
+            let before = sink.text.utf8.count
             let payload = PairingPayload(code: code, token: nil, expiresAt: now + 300)
             let start = PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text)
             await screen.show(.challenge(start))
-            let shown = String(sink.text.dropFirst(before))
+            let shown = String(decoding: sink.text.utf8.dropFirst(before), as: UTF8.self)
             #expect(shown.hasSuffix("\nvalid for 5:00"))
             #expect(String(decoding: try readHalfBlocks(shown), as: UTF8.self).contains(code))
             return shown
         }
         for code in ["482913", "550128"] {
-            let rows = try await show(code).count { $0 == "\n" }
-            let before = sink.text.count
+            let rows = try await show(code).utf8.count { $0 == UInt8(ascii: "\n") }
+            let before = sink.text.utf8.count
             await screen.show(.challengeEnded(reason: .expired))
-            #expect(sink.text.dropFirst(before) == "\u{1B}[\(rows)A\r\u{1B}[J")
+            #expect(
+                String(decoding: sink.text.utf8.dropFirst(before), as: UTF8.self)
+                    == "\u{1B}[\(rows)A\r\u{1B}[K\u{1B}[C\u{1B}[J\r"
+            )
         }
     }
 
@@ -271,7 +275,7 @@ import Testing
                     try await counts(terminal)
                     try await terminal.shows("Pairing… the code has expired")
                     mac.release("slow")
-                    try await terminal.shows("\r\u{1B}[JPaired with ")
+                    try await terminal.shows("\u{1B}[J\rPaired with ")
                     #expect(try await terminal.status == 0)
                 }
             }

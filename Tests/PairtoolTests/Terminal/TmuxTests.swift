@@ -91,6 +91,39 @@ import Testing
         }
     }
 
+    @Test("A window that gets narrower while a paragraph comes has each word once, and no line of what goes on")
+    func narrower() async throws {
+        func text(_ numbers: Range<Int>) -> String { numbers.map { "w\($0) " }.joined() }
+        let all = text(100..<170)
+        var script = FakeMacScript()
+        script.turns = [
+            FakeMacTurn(
+                steps: [
+                    .frame(FakeMacTurn.text(text(100..<150))), .hold("more"),
+                    .frame(FakeMacTurn.text(text(150..<170))), .store, .end,
+                ],
+                answer: all
+            )
+        ]
+        try await withPairedMac(script) { mac, user in
+            try await user.inTmux(columns: 100) { tmux in
+                try await Self.start("\"$pairtool\" send c-login write", in: tmux)
+                try await tmux.shows("w149\n\n")
+                try await tmux.resize(columns: 60)
+                // The line below the paragraph is drawn again, with the new width.
+                let before = try await tmux.screen()
+                try await tmux.shown("another line") { $0 != before }
+                mac.release("more")
+                let screen = try await tmux.shown("the shell") { $0.contains("w169") && $0.hasSuffix("\n$") }
+                let answer = screen.drop { $0 != "w" }.split(separator: "\n").dropLast().joined(separator: " ") + " "
+                #expect(
+                    answer.hasPrefix(all) && answer.dropFirst(all.count).allSatisfy { "0123456789 s".contains($0) },
+                    "\(screen)"
+                )
+            }
+        }
+    }
+
     @Test("The help of a chat keeps its two columns in a narrow window")
     func help() async throws {
         try await withPairedMac { _, user in

@@ -74,7 +74,8 @@ package final class LiveBlock: Sendable {
             finished: Array(lines.utf8),
             open: state.shown.map { Array($0.utf8) },
             columns: window.columns,
-            rows: window.rows
+            // A code may take the whole window; a text that comes leaves a row.
+            rows: window.rows + 1
         )
         // In one write: a half-drawn block would flicker.
         out.withUnsafeBytes { if !$0.isEmpty { context.stderr.write($0) } }

@@ -188,7 +188,7 @@ actor HostScreen {
             )
         case .questionEnded(let question): line(ending(of: question))
         case .questionContinued(let notice, let chatID, _):
-            line("The agent in chat \(chat(chatID)) goes on after question \(notice.id.shortID).")
+            line("The agent in chat \(chat(chatID)) continues after question \(notice.id.shortID).")
         case .alwaysRefused(let question, let device):
             line(
                 "\(device.name) (\(device.id)) tried to answer question \(question.id.shortID) for all later ones too: "
@@ -203,7 +203,7 @@ actor HostScreen {
         switch turn {
         case .finished: "is done"
         case .cancelled: "was cancelled"
-        case .interrupted: "was cut off by the end of the host"
+        case .interrupted: "was cut off when the host ended"
         case .waiting, .running, .failed: "failed"
         }
     }
@@ -213,7 +213,7 @@ actor HostScreen {
         return switch question.state {
         case .interrupted: "\(what) was open when the host ended: the agent that asked is gone."
         case .expired: "\(what) was not answered in time: rejected."
-        case .cancelled: "\(what) needs no answer any more."
+        case .cancelled: "\(what) no longer needs an answer."
         default:
             "\(what) was \(question.state.rawValue)\(question.decidedBy.map { ": \($0)" } ?? "")."
         }
@@ -308,8 +308,8 @@ actor HostScreen {
         let code = code(challenge)
         code.draw(
             Output(context: context, format: output.format),
-            // The countdown, and the row that a drawing leaves free.
-            rowsAfter: 2,
+            // The countdown.
+            rowsAfter: 1,
             ways: "Make the window larger\(code.denseWay)\(fileWay)"
         )
         let lines = text.text.trimmingWhitespace().parts("\n", omittingEmpty: false).map(String.init)

@@ -36,6 +36,8 @@ struct TCPSocketTests {
             let socket = try #require(TCPSocket(of: client, connectedTo: server))
             #expect(socket.owner == geteuid())
             #expect(SocketHolders(of: socket.inode).known.contains { $0.id == getpid() })
+            // No process has it before it is accepted.
+            try await eventually { TCPSocket(of: server, connectedTo: client) != nil }
             let other = try #require(TCPSocket(of: server, connectedTo: client))
             #expect(other.inode != socket.inode)
         }

@@ -33,7 +33,13 @@ extension AgentDiff {
     }
 
     /// The change as readers get it.
-    var change: ToolReport.Change { ToolReport.Change(path: path, diff: unified) }
+    ///
+    /// - Parameter directory: The agent's; the path of a file in it begins there.
+    func change(in directory: String?) -> ToolReport.Change {
+        var shown = self
+        shown.path = path.relative(to: directory)
+        return ToolReport.Change(path: shown.path, diff: shown.unified)
+    }
 
     /// The change as `diff -u` shows it.
     package var unified: String {
@@ -129,5 +135,16 @@ extension ToolReport.Change {
         // The first two name the file.
         let lines = diff.parts("\n").dropFirst(2)
         return (lines.count { $0.begins(with: "+") }, lines.count { $0.begins(with: "-") })
+    }
+}
+
+extension String {
+    /// The path as people read it: of what is in a directory, from there on; else as it is.
+    ///
+    /// What may lead out of the directory, such as `a/../../b`, stays as it is. Links are not followed.
+    func relative(to directory: String?) -> String {
+        guard let directory, let rest = dropping(prefix: directory + "/") else { return self }
+        let names = rest.parts("/", omittingEmpty: false)
+        return names.contains { name in ["", ".", ".."].contains { name.isSame(as: $0) } } ? self : String(rest)
     }
 }

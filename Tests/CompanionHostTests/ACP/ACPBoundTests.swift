@@ -19,6 +19,7 @@ struct ACPBoundTests {
             let stops = NIOLockedValueBox(0)
             turn = ACPTurn(
                 limits: limits,
+                directory: nil,
                 reader: AgentConversation(emit: { _ in }, notice: { _ in }, keepAlive: {}, ask: { $0.rejection }),
                 checkMode: {},
                 stop: { stops.withLockedValue { $0 += 1 } }
@@ -94,7 +95,7 @@ struct ACPBoundTests {
         for _ in 0..<10 { sink.emit(.media(media)) }
         sink.emit(.text("Done."))
         let published = frames.withLockedValue { $0 }
-        let cut = published.filter { $0 == .status("Of thoughts and tools, what is over 8 MiB is left out") }
+        let cut = published.filter { $0 == .status("Thoughts and tools over 8 MiB are left out") }
         #expect(cut.count == 1)
         #expect(published.last == .text("Done."))
         let pictures = published.count { if case .media = $0 { true } else { false } }

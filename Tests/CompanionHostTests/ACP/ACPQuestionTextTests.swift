@@ -5,8 +5,9 @@ import Testing
 
 @Suite("A question shows all that would be done") struct ACPQuestionTextTests {
     /// What a question of a tool shows, after earlier updates of the same call.
-    private func shown(_ call: String, after updates: String...) throws -> ProposedTool {
+    private func shown(_ call: String, after updates: String..., in directory: String? = nil) throws -> ProposedTool {
         var conversation = ACPConversation()
+        conversation.directory = directory
         for update in updates {
             let value = try #require(
                 JSONValue(lenient: Array(#"{"sessionUpdate":"tool_call","toolCallId":"t",\#(update)}"#.utf8))
@@ -32,6 +33,25 @@ import Testing
             #""title":"Edit","kind":"\#(kind)",\#(Self.diff),"rawInput":{"path":"b","command":"make"}"#
         )
         #expect(other.arguments.hasPrefix("make\n") && other.arguments.contains(#""path" : "b""#), "\(other)")
+    }
+
+    @Test("Paths in the agent's directory begin there; those that lead out of it are whole")
+    func relativePaths() throws {
+        let paths = ["/p/src/a b.txt", "/p/../etc/passwd", "/p2/x", "/p/./y", "/p"]
+        let diffs = paths.map { #"{"type":"diff","path":"\#($0)","oldText":"1\n","newText":"2\n"}"# }
+        let places = #""locations":[{"path":"/p/src/b","line":3},{"path":"/p//c"}]"#
+        let content = #""content":[\#(diffs.joined(separator: ","))]"#
+        let asked = try shown(#""title":"Edit","kind":"edit",\#(content),\#(places)"#, in: "/p")
+        let shown = ["src/a b.txt"] + paths.dropFirst()
+        #expect(
+            asked.arguments.hasPrefix(
+                "path: src/b:3\npath: /p//c\nFiles that would change: \(shown.joined(separator: ", "))\n--- src/a b.txt\n+++ src/a b.txt\n"
+            ),
+            "\(asked.arguments)"
+        )
+        for path in shown { #expect(asked.arguments.contains("\n--- \(path)\n+++ \(path)\n")) }
+        // Rules look at the agent's own words.
+        #expect(asked.call.locations.map(\.path) == ["/p/src/b", "/p//c"])
     }
 
     @Test("An old or a new text is left out only if the difference shows all of it", arguments: [7, 8])
@@ -124,7 +144,7 @@ import Testing
             let call = try #require(JSONValue(lenient: Array(json.utf8)).flatMap { ACPToolCall($0) })
             let diffs = try #require(call.diffs)
             #expect(diffs.count == count && diffs.reduce(0) { $0 + $1.comparedLines } <= AgentDiff.mostComparedLines)
-            #expect(diffs.allSatisfy { $0.change.counts == (40, 40) }, "all is shown, compared or not")
+            #expect(diffs.allSatisfy { $0.change(in: nil).counts == (40, 40) }, "all is shown, compared or not")
         }
     }
 

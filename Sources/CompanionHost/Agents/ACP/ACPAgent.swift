@@ -148,6 +148,7 @@ package struct ACPAgent: Agent {
         for _ in 0..<10 {
             let prompt = ACPTurn(
                 limits: limits,
+                directory: turn.directory,
                 reader: conversation,
                 checkMode: { () throws(AgentError) in
                     _ = try checkMode(of: session, over: connection, emit: conversation.emit)
@@ -177,7 +178,7 @@ package struct ACPAgent: Agent {
                 return refusal
             }
         }
-        throw AgentError(message: "\(launch.name) changes its mode again and again: the prompt was not sent")
+        throw AgentError(message: "\(launch.name) keeps changing its mode: the prompt was not sent")
     }
 
     /// The process, which is started where there is none.
@@ -239,7 +240,7 @@ extension ACPAgent {
         let call = ACPCall.newSession(directory: turn.directory)
         let answer = try await connection.call(call, chat: turn.chatID, within: limits.session)
         guard let id = call.opened(by: answer)?.id else {
-            throw AgentError(message: "\(launch.name) began no session")
+            throw AgentError(message: "\(launch.name) started no session")
         }
         let record = AgentSessionRecord(
             chatID: turn.chatID,
@@ -341,7 +342,7 @@ extension ACPAgent {
             text = "\(name) does not speak the Agent Client Protocol: it was ended. Check its command line at the host"
         case ACPFault.flood:
             text = "\(name) sent a message of over \(ACPClient.maximumLine >> 20) MiB: it was ended. \(again)"
-        case ACPFault.unread: text = "\(name) does not read what it is sent: it was ended. \(again)"
+        case ACPFault.unread: text = "\(name) does not read its input: it was ended. \(again)"
         case ACPFault.version(let version):
             text =
                 "\(name) speaks version \(version) of the Agent Client Protocol, this host version \(ACPClient.protocolVersion): update pairtool or the agent"

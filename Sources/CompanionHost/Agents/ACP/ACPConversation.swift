@@ -7,6 +7,9 @@ struct ACPConversation: Sendable {
     /// The most bytes of a tool's result that readers get.
     static let outputSize = 16 << 10
 
+    /// The directory that the agent works in, from which paths are shown; nil if it is not known.
+    var directory: String?
+
     private struct Call: Sendable {
         /// Its changes are made of ``diffs`` once they are needed.
         var shown: ToolReport
@@ -115,7 +118,7 @@ struct ACPConversation: Sendable {
         let known = calls[id]
         let diffs = known?.diffs ?? []
         var call = known?.shown ?? ToolReport(id: change.id, title: "")
-        call.changes = diffs.map(\.change)
+        call.changes = diffs.map { $0.change(in: directory) }
         let input = known?.input
         let (directories, hasUnknown) = Self.surroundings(of: input)
         let text = ACPQuestionText(
@@ -124,7 +127,8 @@ struct ACPConversation: Sendable {
             title: known?.title,
             input: input,
             content: known?.text ?? CutText(),
-            others: known?.others ?? []
+            others: known?.others ?? [],
+            directory: directory
         )
         return ProposedTool(
             call: call,
@@ -182,7 +186,7 @@ struct ACPConversation: Sendable {
                 Call(shown: ToolReport(id: shown.id, title: shown.title, kind: shown.kind, status: shown.status)),
                 id: id
             )
-            call.shown.changes = call.diffs.map(\.change)
+            call.shown.changes = call.diffs.map { $0.change(in: directory) }
         } else {
             keep(call, id: id)
         }

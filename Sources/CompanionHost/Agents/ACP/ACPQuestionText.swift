@@ -17,6 +17,8 @@ struct ACPQuestionText {
     var content: CutText
     /// Content of kinds that this version does not know.
     var others: [JSONValue]
+    /// The agent's directory, from which paths are shown.
+    var directory: String?
 
     var text: String {
         let command = ACPCommand(input)
@@ -30,8 +32,13 @@ struct ACPQuestionText {
         if let command { parts.append(command.text) }
         // Rules decide by them: people have to see them, too.
         let changed = Set(diffs.map { ByteText($0.path) })
-        let places = call.locations.filter { !changed.contains(ByteText($0.path)) }.map(Self.line(of:))
+        let places = call.locations.filter { !changed.contains(ByteText($0.path)) }.map(line(of:))
         if !places.isEmpty { parts.append(places.joined(separator: "\n")) }
+        if call.changes.count > 1 {
+            parts.append(
+                "Files that would change: " + call.changes.map { $0.path.oneLine(atMost: 4096) }.joined(separator: ", ")
+            )
+        }
         parts += call.changes.map(\.diff)
         parts += rest(behind: command)
         // Agents repeat their command as the content of the call.
@@ -86,9 +93,10 @@ struct ACPQuestionText {
         return texts.contains(ByteText(text))
     }
 
-    private static func line(of place: AgentLocation) -> String {
+    private func line(of place: AgentLocation) -> String {
         let remark = place.path.isSame(as: "/?") ? " (a path that cannot be shown, or more than are shown)" : ""
-        return "path: \(place.path.oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\(remark)"
+        return
+            "path: \(place.path.relative(to: directory).oneLine(atMost: 4096))\(place.line.map { ":\($0)" } ?? "")\(remark)"
     }
 
     /// - Parameter missing: Bytes that the text lacks already.

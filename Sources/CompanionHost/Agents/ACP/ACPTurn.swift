@@ -42,8 +42,10 @@ final class ACPTurn: Sendable {
     private let stop: @Sendable () -> Void
     private let limits: ACPConnection.Limits
 
+    /// - Parameter directory: The one that the agent works in.
     init(
         limits: ACPConnection.Limits,
+        directory: String?,
         reader: AgentConversation,
         checkMode: @escaping @Sendable () throws(AgentError) -> Void,
         stop: @escaping @Sendable () -> Void
@@ -53,6 +55,7 @@ final class ACPTurn: Sendable {
         self.checkMode = checkMode
         self.stop = stop
         self.limits = limits
+        state.withLockedValue { $0.conversation.directory = directory }
     }
 
     var listener: ACPConnection.Listener {
@@ -180,9 +183,9 @@ final class ACPTurn: Sendable {
     private func check(_ reason: ACPStopReason) throws {
         switch reason {
         case .endTurn: break
-        case .maxTokens: reader.notice("The answer ends here: the model's limit of tokens is reached.")
+        case .maxTokens: reader.notice("The answer ends here: the model reached its token limit.")
         case .maxTurnRequests:
-            reader.notice("The answer ends here: the agent's limit of requests is reached. Send “go on”.")
+            reader.notice("The answer ends here: the agent reached its request limit. Send “go on”.")
         case .refusal: throw AgentError(message: "The agent refused to answer this")
         case .cancelled:
             try Task.checkCancellation()

@@ -8,7 +8,7 @@ extension Interaction {
         let question = "Six digits that \(TerminalText.line(hostName)) shows: "
         var correction = ""
         while true {
-            guard let line = try await secret(correction + question), !line.trimmingWhitespace().isEmpty else {
+            guard let line = try await ask(correction + question), !line.trimmingWhitespace().isEmpty else {
                 throw PairingError(.noToken, "no code was typed; nothing was sent")
             }
             if let code = PairingPayload.code(typed: line) { return code }

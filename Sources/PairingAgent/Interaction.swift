@@ -25,6 +25,11 @@ package protocol Interaction: Sendable {
     ///
     /// - Returns: The index of the choice, or nil if the user made none.
     func choose(_ question: String, from choices: [String]) async throws -> Int?
+    /// Asks for a line. Default: as for a secret.
+    ///
+    /// - Parameter question: Sanitised by the caller.
+    /// - Returns: nil if there is no answer.
+    func ask(_ question: String) async throws -> String?
     /// Asks for a secret, which is not shown while it is typed.
     ///
     /// - Parameter question: Sanitised by the caller.
@@ -65,6 +70,8 @@ extension Interaction {
     package func say(_ message: String) { say(message, once: false) }
 
     package func warn(_ error: any Error) { warn(error, once: false) }
+
+    package func ask(_ question: String) async throws -> String? { try await secret(question) }
 
     package func working<R: Sendable>(
         on what: String,

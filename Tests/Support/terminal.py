@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Runs a command at a terminal of its own, types at it, and tells what it showed.
 
-    terminal.py [--size COLUMNSxROWS] [--at TEXT TYPED | --secret TEXT TYPED]... COMMAND [ARGUMENT...]
+    terminal.py [--size COLUMNSxROWS] [--at TEXT TYPED]... COMMAND [ARGUMENT...]
     terminal.py [--size COLUMNSxROWS] --follow COMMAND [ARGUMENT...]
 
 Each TYPED is typed once its TEXT is shown, behind that of the one before. At the end, what the terminal showed is printed, and
-the script ends as the command does. With --secret, it is typed once the terminal shows nothing of what is typed: what came before
-that is lost.
+the script ends as the command does.
 
 With --follow, what is typed comes from standard input, a JSON string a line, and everything that was shown so far is printed as
 a line of JSON, {"shown": TEXT}, whenever there is more; {"status": NUMBER, "echoes": BOOL} is the last, with whether the
@@ -23,7 +22,6 @@ import signal
 import struct
 import sys
 import termios
-import time
 
 
 def begin(command, columns, rows):
@@ -53,9 +51,7 @@ def play(terminal, steps):
     while part := read(terminal):
         shown += part
         while steps and (found := shown.find(steps[0][0].encode(), place)) >= 0:
-            awaited, typed, is_secret = steps.pop(0)
-            while is_secret and termios.tcgetattr(terminal)[3] & termios.ECHO:
-                time.sleep(0.01)
+            awaited, typed = steps.pop(0)
             place = found + len(awaited.encode())
             os.write(terminal, typed.encode())
     sys.stdout.write(text(shown))
@@ -98,8 +94,8 @@ def main():
         option = words.pop(0)
         if option == "--size":
             size = words.pop(0)
-        elif option in ("--at", "--secret"):
-            steps.append((words.pop(0), words.pop(0), option == "--secret"))
+        elif option == "--at":
+            steps.append((words.pop(0), words.pop(0)))
         elif option == "--follow":
             follows = True
         else:

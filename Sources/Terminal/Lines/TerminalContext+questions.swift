@@ -43,6 +43,16 @@ extension TerminalContext {
         }
     }
 
+    /// Asks for a line.
+    ///
+    /// - Parameter question: Sanitised by the caller.
+    /// - Returns: nil if there is no answer.
+    package func ask(_ question: String) async throws -> String? {
+        let answer = try await drawing.pause { try await line(question) }
+        if answer == nil { stderr.write("\n") }
+        return answer
+    }
+
     /// Asks for a secret, which is not shown while it is typed.
     ///
     /// - Parameter question: Sanitised by the caller.

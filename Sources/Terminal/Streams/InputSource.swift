@@ -12,7 +12,7 @@ package protocol InputSource: Sendable {
     /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
     func readLine(echo: Bool) throws -> String?
-    /// A line that answers a question.
+    /// A line that answers a question. Of what is pasted, the first line; the rest answers no other question.
     ///
     /// - Parameter question: Called once what is typed is for this line: the question is shown then.
     func readAnswer(_ question: () -> Void) throws -> String?
@@ -59,6 +59,14 @@ struct StandardInput: InputSource {
             return rest
         }
         return kept.isEmpty ? try readChunk() : kept
+    }
+
+    func readAnswer(_ question: () -> Void) throws -> String? {
+        // A terminal alone has something to drop: what waits in a pipe stays.
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        question()
+        defer { tcflush(STDIN_FILENO, TCIFLUSH) }
+        return try readLine(echo: true)
     }
 
     func readLine(echo: Bool) throws -> String? {

@@ -35,7 +35,7 @@ struct SeveralHostsTests {
         let run = try await LAN.run(
             Self.network + """
                 at_terminal --at 'Number (empty to stop): ' $'7\\n' --at '7 is not in the list.' '' \\
-                    --at 'Number (empty to stop): ' $'2\\n' --secret 'Six digits that Shed shows: ' "$(code Shed)"$'\\n' \\
+                    --at 'Number (empty to stop): ' $'2\\n' --at 'Six digits that Shed shows: ' "$(code Shed)"$'\\n' \\
                     "$PAIRTOOL" pair --require verified
                 echo "asked $(asked Attic) $(asked Shed)"
                 picture Attic

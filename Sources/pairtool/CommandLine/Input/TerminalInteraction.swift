@@ -38,6 +38,8 @@ struct TerminalInteraction: Interaction {
         try await context.choose(question, from: choices)
     }
 
+    func ask(_ question: String) async throws -> String? { try await context.ask(question) }
+
     func secret(_ question: String) async throws -> String? { try await context.secret(question) }
 
     // MARK: Work

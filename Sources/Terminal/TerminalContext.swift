@@ -35,6 +35,8 @@ package struct TerminalContext: Sendable {
     package var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
     /// The messages that the user has seen and that are not repeated.
     package var said = SaidOnce()
+    /// The ids of the questions that the user has answered at this terminal.
+    package var answered = SaidOnce()
 
     /// The size of a window in characters.
     package struct WindowSize: Sendable, Hashable {
@@ -120,9 +122,12 @@ package final class SaidOnce: Sendable {
     private let texts = NIOLockedValueBox<Set<ByteText>>([])
 
     /// - Returns: Whether the message is new.
+    @discardableResult
     package func insert(_ text: String) -> Bool {
         texts.withLockedValue { $0.insert(ByteText(text)).inserted }
     }
+
+    package func contains(_ text: String) -> Bool { texts.withLockedValue { $0.contains(ByteText(text)) } }
 }
 
 /// A drawing at the end of a terminal's output that changes. Others have to ask for room there.

@@ -18,6 +18,8 @@ struct TurnWriter: TurnDisplay {
     private var lastNotice: String?
     /// Since when the agent thinks.
     private var thinkingSince: Date?
+    /// Whether the user has answered a question of this turn here.
+    private var hasAnswered = false
     /// The steps of the plan that was shown last.
     private var lastPlan: [String] = []
     private let screen: LiveText<TurnProgress>?
@@ -73,8 +75,13 @@ struct TurnWriter: TurnDisplay {
             case .asked: screen.update { $0.status = "waits for an answer: \(notice.title)" }
             case .decided:
                 screen.update { $0.status = nil }
-                screen.note(notice.ending)
-            case .continued: screen.note("The agent goes on.")
+                // Who answered by a key has seen the answer, and what the tool would do.
+                if output.context.answered.contains(notice.id) {
+                    hasAnswered = true
+                } else {
+                    screen.note(notice.ending)
+                }
+            case .continued: screen.note("The agent continues.")
             }
         // Folded: how long it thought is shown, and what it thought is in the JSON.
         case .thought: thinkingSince = thinkingSince ?? output.context.now()
@@ -114,7 +121,8 @@ struct TurnWriter: TurnDisplay {
 
     private mutating func show(_ tool: ToolReport, on screen: LiveText<TurnProgress>) {
         // The line of the tool names the files.
-        let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
+        let wasSeen = hasAnswered && tool.asked == true
+        let rows = wasSeen ? [] : tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
         for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }
         if rows.count > Self.mostRows {
             screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
@@ -152,7 +160,7 @@ struct TurnWriter: TurnDisplay {
         case .done, .failed: if let files = event.changedFiles { note(TurnProgress.changed(files)) }
         case .question(let notice):
             // The host's status lines tell the rest.
-            if notice.phase == .continued { note("The agent goes on.") }
+            if notice.phase == .continued { note("The agent continues.") }
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -211,7 +219,7 @@ extension ApprovalNotice {
             answer.map { "\(person) answered “\(ApprovalOption.shown($0))” (\(state.rawValue))" }
                 ?? "\(person) \(state.rawValue) it"
         case .expired: "Nobody answered in time: rejected"
-        default: "The question needs no answer any more"
+        default: "The question no longer needs an answer"
         }
     }
 }

@@ -19,6 +19,12 @@ import Testing
             let told = try await user.spawn(words)
             #expect(told.status == 9, "\(told)")
             #expect(try await user.spawn(["search", "marmalade"]).status == 3)
+            // The record says so, until the device has paired again.
+            let hosts = try await user.spawn(["hosts"])
+            #expect(hosts.out.contains(" revoked "), "\(hosts)")
+            #expect(try await user.spawn(["hosts", "--json"]).json[0]["revokedAt"]?.string != nil)
+            try await user.pair(try await host.newChallenge(), as: "desk")
+            #expect(try await user.spawn(["hosts", "--json"]).json[0]["revokedAt"] == nil)
         }
     }
 

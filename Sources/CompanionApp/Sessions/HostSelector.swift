@@ -74,7 +74,7 @@ package struct HostSelector: Sendable {
                 guard [.unreachable, .timedOut].contains(failure.kind), !Task.isCancelled else { throw error }
                 if !isWaiting {
                     environment.interaction.warn(failure)
-                    environment.interaction.say("Waiting for it. Ctrl-C ends it.")
+                    environment.interaction.say("Waiting for the host. Ctrl-C ends it.")
                 }
                 isWaiting = true
                 try await ContinuousClock().sleep(for: Reconnection.pause)
@@ -116,10 +116,10 @@ package struct HostSelector: Sendable {
     /// Stores when the host was last reached, at most once a minute to save disk writes.
     package func noteContact(with host: PairedHost, in environment: AppEnvironment) throws {
         let now = environment.now()
-        guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
+        guard host.revokedAt != nil || now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
         try PairedHostStore(directory: environment.paths.data).update { hosts in
             guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
-            hosts.hosts[index].lastSeenAt = now
+            (hosts.hosts[index].lastSeenAt, hosts.hosts[index].revokedAt) = (now, nil)
         }
     }
 }

@@ -22,6 +22,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     /// The time at which it was last reached, by this machine's clock, stored at most once a minute; nil if it is not
     /// known.
     package var lastSeenAt: Date?
+    /// The time at which it said that it had ended the pairing, by this machine's clock; nil while it has not.
+    package var revokedAt: Date?
     /// The pin of its TLS key. This and all properties below are for verified hosts only.
     package var spki: String?
     /// Its certificate: DER as standard base64. Not a secret.

@@ -56,8 +56,11 @@ struct HostsListCommand: AsyncParsableCommand {
                 TableColumn("FAMILY", rank: 3) { $0.family.programName(speaksV2: $0.trust == .verified) },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { "\($0.endpoint)" },
-                TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },
-                TableColumn("ID", rank: 0) { $0.id.shortID },
+                TableColumn("PAIRED", rank: 4) { host in
+                    host.revokedAt.map { "revoked \(TimeText.ago($0, now: now))" }
+                        ?? TimeText.ago(host.pairedAt, now: now)
+                },
+                .id { $0.id },
             ],
             id: \.id
         )

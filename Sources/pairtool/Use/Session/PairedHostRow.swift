@@ -12,6 +12,7 @@ struct PairedHostRow: Encodable {
     var deviceID: String
     var pairedAt: Date
     var lastSeenAt: Date?
+    var revokedAt: Date?
     var isDefault: Bool
     var spki: String?
     var permissions: [CompanionPermission]?
@@ -27,6 +28,7 @@ struct PairedHostRow: Encodable {
         deviceID = host.deviceID
         pairedAt = host.pairedAt
         lastSeenAt = host.lastSeenAt
+        revokedAt = host.revokedAt
         self.isDefault = isDefault
         spki = host.spki
         permissions = host.permissions
@@ -34,7 +36,8 @@ struct PairedHostRow: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, isDefault, spki, permissions,
+        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, revokedAt, isDefault, spki,
+            permissions,
             fallbackUrl
     }
 
@@ -49,6 +52,7 @@ struct PairedHostRow: Encodable {
         try container.encode(deviceID, forKey: .deviceId)
         try container.encode(pairedAt, forKey: .pairedAt)
         try container.encodeIfPresent(lastSeenAt, forKey: .lastSeenAt)
+        try container.encodeIfPresent(revokedAt, forKey: .revokedAt)
         try container.encode(isDefault, forKey: .isDefault)
         try container.encodeIfPresent(spki, forKey: .spki)
         try container.encodeIfPresent(permissions, forKey: .permissions)

@@ -135,3 +135,15 @@ package struct ByteText: Sendable, Hashable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
+
+extension [String] {
+    /// The beginnings of ids, to show to people: all of the length by which the ids differ, and of 8 scalars at least.
+    package var shortIDs: [String] {
+        let sorted = map { [Unicode.Scalar]($0.unicodeScalars) }.sorted { $0.lexicographicallyPrecedes($1) }
+        let length = zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
+            guard pair.0 != pair.1 else { return length }
+            return Swift.max(length, zip(pair.0, pair.1).prefix { $0 == $1 }.count + 1)
+        }
+        return map { $0.scalars(atMost: length) }
+    }
+}

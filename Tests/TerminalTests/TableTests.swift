@@ -81,4 +81,16 @@ import Testing
             #expect(broken.split { $0 == " " || $0 == "\n" } == text.split(separator: " "))
         }
     }
+
+    @Test("Of ids, as much is shown as tells them apart, and eight characters at least")
+    func ids() {
+        let column = TableColumn<String>.id { $0 }
+        func shown(_ ids: String...) -> [Substring] {
+            Table.render(ids, columns: [column], width: 40, colour: false).split(separator: "\n").dropFirst().map { $0 }
+        }
+        #expect(shown("0123456789ab", "f") == ["01234567", "f"])
+        #expect(shown("0123456789ab", "0123456789cd", "012345") == ["0123456789a", "0123456789c", "012345"])
+        #expect(shown("0123456789ab", "0123456789ab") == ["01234567", "01234567"])
+        #expect(shown("012345678", "0123456789") == ["012345678", "0123456789"])
+    }
 }

@@ -17,6 +17,21 @@ package struct TableColumn<Item> {
     /// If a terminal is too narrow for all columns, columns of low rank are kept first. Rank 0 is always shown.
     package var rank: Int
     package var value: (Item) -> String
+    /// Whether the texts are ids, of which only the beginnings are shown.
+    fileprivate var isID = false
+
+    /// A column of ids: of each as much as tells it from the others, and 8 scalars at least.
+    package static func id(_ title: String = "ID", rank: Int = 0, _ value: @escaping (Item) -> String) -> Self {
+        var column = TableColumn(title, rank: rank, value)
+        column.isID = true
+        return column
+    }
+
+    /// The texts of the rows.
+    fileprivate func texts(_ items: [Item]) -> [String] {
+        let texts = items.map { TerminalText.line(value($0)) }
+        return isID ? texts.shortIDs : texts
+    }
 
     /// - Parameters:
     ///   - title: The word in the title line.
@@ -72,7 +87,7 @@ package enum Table {
     {
         var columns = columns
         var cells = columns.map { column in
-            [Cell(column.title)] + items.map { Cell(TerminalText.line(column.value($0))) }
+            [Cell(column.title)] + column.texts(items).map { Cell($0) }
         }
         var widths = cells.map(Self.width)
         if let width {

@@ -70,7 +70,7 @@ struct SessionsCommand: AsyncParsableCommand {
                         },
                         TableColumn("STATE") { $0.state.rawValue },
                         TableColumn("USED", rank: 2) { $0.lastActivityAt.map { TimeText.ago($0, now: now) } ?? "" },
-                        TableColumn("ID", rank: 0) { $0.id.shortID },
+                        .id { $0.id },
                     ],
                     id: \.id
                 )

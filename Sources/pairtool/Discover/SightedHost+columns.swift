@@ -13,10 +13,10 @@ extension SightedHost {
             TableColumn("FAMILY", rank: 5) { $0.programName },
             TableColumn("PAIRED", rank: 2) { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
             TableColumn("TRUST", rank: 4) { $0.trust?.rawValue ?? "–" },
-            TableColumn("ID", rank: 0) { $0.id.shortID },
+            .id { $0.id },
         ]
         if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
-        if probe { columns.append(TableColumn("HEALTH", shrinks: true) { $0.probe?.text ?? "–" }) }
+        if probe { columns.append(TableColumn("HEALTH", shrinks: true, rank: 0) { $0.probe?.text ?? "–" }) }
         columns.append(TableColumn("ADDRESSES", .words, rank: 3) { $0.addressText })
         return columns
     }

@@ -65,7 +65,7 @@ struct AutomationsCommand: AsyncParsableCommand {
                 TableColumn("AGENT", shrinks: true, rank: 3) { $0.agentName ?? "–" },
                 TableColumn("ENABLED", rank: 2) { $0.isEnabled ? "yes" : "no" },
                 TableColumn("LAST RUN", rank: 4) { TimeText.ago($0.lastRunAt, now: now) },
-                TableColumn("ID", rank: 0) { $0.id.shortID },
+                .id { $0.id },
             ],
             id: \.id
         )

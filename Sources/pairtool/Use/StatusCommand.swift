@@ -91,7 +91,7 @@ struct StatusCommand: AsyncParsableCommand {
                 TableColumn("FAMILY", rank: 3) { $0.programName },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { $0.address },
-                TableColumn("ID", rank: 4) { $0.id.shortID },
+                .id(rank: 4) { $0.id },
             ],
             id: \.id
         )

@@ -105,7 +105,7 @@ extension PulledHost {
                 TableColumn("PROVIDER", rank: 3) { $0.provider },
                 TableColumn("MODEL", shrinks: true) { $0.model },
                 TableColumn("STATUS", rank: 2) { $0.status },
-                TableColumn("ID", rank: 0) { $0.id.shortID },
+                .id { $0.id },
             ],
             id: \.id
         )

@@ -72,8 +72,8 @@ struct ApprovalView {
             let time = try await continuation(decided.approval)
             output.say(
                 time == nil
-                    ? "The agent has not gone on yet. To see whether it has: \(command) show \(row.id.shortID)"
-                    : "The agent goes on."
+                    ? "The agent has not continued yet. To check: \(command) show \(row.id.shortID)"
+                    : "The agent continues."
             )
         }
     }
@@ -95,7 +95,7 @@ extension Output {
     ) {
         let now = context.now()
         let first: [TableColumn<Row>] = [
-            TableColumn("ID", rank: 0) { approval($0).id.shortID },
+            .id { approval($0).id },
             TableColumn("ACTION", shrinks: true, rank: 0) { approval($0).action.scalars(atMost: 200) },
         ]
         let last: [TableColumn<Row>] = [

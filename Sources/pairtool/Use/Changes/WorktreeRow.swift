@@ -60,7 +60,7 @@ extension Output {
         let now = context.now()
         let rows = worktrees.map(WorktreeRow.init)
         var columns: [TableColumn<WorktreeRow>] = [
-            TableColumn("ID", rank: 0) { $0.chatId.shortID },
+            .id { $0.chatId },
             TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
             TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
             TableColumn("BEGAN", rank: 2) { TimeText.ago($0.startedAt, now: now) },

@@ -62,7 +62,7 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
         var columns: [TableColumn<ChatRow>] = [
             TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
             TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
-            TableColumn("ID", rank: 0) { $0.id.shortID },
+            .id { $0.id },
         ]
         if answer.value.projects.count > 1 {
             columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName })

@@ -58,7 +58,7 @@ struct ProjectsListCommand: AsyncParsableCommand {
             columns: [
                 TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                 TableColumn("UPDATED", rank: 2) { TimeText.ago($0.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 0) { $0.id.shortID },
+                .id { $0.id },
                 TableColumn("PATH", shrinks: true) { $0.localPath },
             ],
             from: answer.source,

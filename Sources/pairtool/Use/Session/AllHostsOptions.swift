@@ -69,7 +69,7 @@ extension Output {
             TableColumn(title.heading, shrinks: true, rank: 0) { title.value($0.row) },
             TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
             TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
-            TableColumn("ID", rank: 1) { $0.row.id.shortID },
+            .id(rank: 1) { $0.row.id },
             TableColumn(place.heading, shrinks: true, rank: 3) { place.value($0.row) },
         ]
         list(rows, columns: columns + more, id: \.row.id)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PNGFiles
 import QRCodec
+import Terminal
 import Testing
 
 @testable import pairtool

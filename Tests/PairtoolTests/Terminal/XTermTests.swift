@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 @testable import pairtool

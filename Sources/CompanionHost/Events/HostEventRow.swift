@@ -1,9 +1,8 @@
-import CompanionHost
 import CompanionWire
 import FoundationEssentials
 
 /// An event of the host as a line of JSON.
-struct HostEventRow: Encodable {
+package struct HostEventRow: Encodable, Sendable {
     var event: String
     var port: Int?
     var tlsPort: Int?
@@ -31,13 +30,13 @@ struct HostEventRow: Encodable {
     var by: String?
     var mode: AgentMode?
 
-    init(event: String, message: String) {
+    package init(event: String, message: String) {
         self.event = event
         self.message = message
     }
 
     /// - Parameter showSecrets: Whether to write the pairing code and the QR payload.
-    init(_ hostEvent: HostEvent, showSecrets: Bool) {
+    package init(_ hostEvent: HostEvent, showSecrets: Bool) {
         switch hostEvent {
         case .listening(let port, let tlsPort):
             event = "listening"

@@ -1,17 +1,23 @@
-import CompanionWire
+package import CompanionWire
 import QRCodec
-import Terminal
 
 /// A pairing code as a host displays it.
-struct PairingCode {
+package struct PairingCode: Sendable {
     let challenge: PairingStartResponse
     /// Whether to show when the code expires.
     let hasEnd: Bool
     /// Whether several modules of the QR code may share a character. Not every font has these characters.
     let dense: Bool
 
+    /// - Parameters:
+    ///   - hasEnd: Whether to show when the code expires.
+    ///   - dense: Whether several modules of the QR code may share a character.
+    package init(challenge: PairingStartResponse, hasEnd: Bool, dense: Bool) {
+        (self.challenge, self.hasEnd, self.dense) = (challenge, hasEnd, dense)
+    }
+
     /// The digits, in groups and as words, and when they expire.
-    var text: String {
+    package var text: String {
         let code = challenge.code
         return "Pairing code:  \(SpokenCode.groups(code))  (\(SpokenCode.spoken(code)))" + (hasEnd ? "\n\(end)" : "")
     }
@@ -30,7 +36,7 @@ struct PairingCode {
     ///   - ways: Advice for a window that is too small: the ways to pair besides typing the digits.
     /// - Returns: Whether the window had room for the QR code.
     @discardableResult
-    func draw(_ output: Output, rowsAfter: Int, ways: String) -> Bool {
+    package func draw(_ output: Output, rowsAfter: Int, ways: String) -> Bool {
         let terminal = TerminalQR(output: output, rowsAfter: rowsAfter, dense: dense)
         var failure: QRCodecError?
         for payload in payloads {
@@ -48,7 +54,7 @@ struct PairingCode {
     }
 
     /// Whether the window has room for the QR code.
-    func fits(_ output: Output, rowsAfter: Int) -> Bool {
+    package func fits(_ output: Output, rowsAfter: Int) -> Bool {
         let terminal = TerminalQR(output: output, rowsAfter: rowsAfter, dense: dense)
         return payloads.contains { payload in
             (try? Self.symbol(payload)).map { terminal.fits($0, pages: pages) } ?? false
@@ -56,7 +62,7 @@ struct PairingCode {
     }
 
     /// The advice to add `--dense` if the window is too small; empty if `--dense` is on.
-    var denseWay: String { dense ? "" : ", add --dense" }
+    package var denseWay: String { dense ? "" : ", add --dense" }
 
     /// The lowest error correction: a screen does not get dirty, and the drawing stays small.
     private static func symbol(_ payload: String) throws(QRCodecError) -> QRSymbol {
@@ -86,16 +92,16 @@ struct PairingCode {
 }
 
 /// Formats digits so that screen readers speak them clearly.
-enum SpokenCode {
+package enum SpokenCode {
     private static let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
     /// Digits in groups of three: `482 915`. Any other text is returned unchanged.
-    static func groups(_ code: String) -> String {
+    package static func groups(_ code: String) -> String {
         parts(code)?.joined(separator: " ") ?? code
     }
 
     /// Digits as words, with a comma between groups: `four eight two, nine one five`.
-    static func spoken(_ code: String) -> String {
+    package static func spoken(_ code: String) -> String {
         guard let parts = parts(code) else { return code }
         return parts.map { $0.compactMap(\.wholeNumberValue).map { words[$0] }.joined(separator: " ") }
             .joined(separator: ", ")

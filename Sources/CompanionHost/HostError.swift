@@ -70,7 +70,7 @@ extension HostError {
     )
     static let turnUnknown = HostError(.turnUnknown, "Unknown turn")
 
-    static let approvalUnknown = HostError(.approvalUnknown, "The host knows no such question")
+    static let approvalUnknown = HostError(.approvalUnknown, "The host has no such question")
     static let `internal` = HostError(.internal, "The host could not do this")
 
     /// The database stores nothing.

@@ -18,11 +18,11 @@ package enum Advice: String, Sendable, CaseIterable {
     case connect = "Connect to the host's network: ip address"
     case enableMulticast = "Switch multicast on: sudo ip link set {IF} multicast on"
     case chooseInterface = """
-        If hosts show up with addresses that do not work, look on your network alone: pairtool discover \
+        If hosts show up with addresses that do not work, search only your network: pairtool discover \
         --interface {IF}
         """
     case behindTunnel = """
-        mDNS does not pass VPNs and routers: name a host behind one by its address: pairtool pair --url \
+        mDNS does not cross VPNs or routers: pair with a host behind one by its address: pairtool pair --url \
         http://ADDRESS:7878
         """
     case openUFW = """
@@ -40,11 +40,11 @@ package enum Advice: String, Sendable, CaseIterable {
         Allow UDP port 5353 in this machine's firewall: the firewall line of pairtool doctor has the command
         """
     case passMulticast = """
-        See that the network passes multicast (guest networks and Wi-Fi isolation do not), or name the host \
+        Check that the network passes multicast (guest networks and Wi-Fi isolation do not), or name the host \
         by its address: pairtool pair --url http://ADDRESS:7878
         """
     case advertise = """
-        Start the host with pairtool host --lan; deployed Macs do not advertise themselves, name them by \
+        Start the host with pairtool host --lan; Macs do not advertise themselves: pair with them by \
         address: pairtool pair --url http://ADDRESS:7878
         """
     case resolve = "Ask the host itself: pairtool discover --probe"
@@ -54,8 +54,8 @@ package enum Advice: String, Sendable, CaseIterable {
         """
     case reach = "Check that {HOST} is on and on this network: pairtool discover --probe"
     case reachDaemon = """
-        See that the daemon runs and that its address, or the tunnel to it, leads there: pairtool jarvis health --host \
-        '{HOST}'
+        Check that the daemon is running and that its address, or the tunnel to it, is right: pairtool jarvis health \
+        --host '{HOST}'
         """
     case lookAfter = "Fix it on {HOST} itself, then: pairtool status --host '{HOST}'"
     case startAssistant = "Install or start the assistant's program on {HOST}."
@@ -87,7 +87,7 @@ package enum Advice: String, Sendable, CaseIterable {
     case makeWritable = "Make it writable for you: ls -ld '{DIRECTORY}'"
     case showProcesses = """
         To decide on this machine, let your group see processes: sudo mount -o remount,gid=$(id -g) /proc; a device \
-        on another machine can decide as it is
+        on another machine can decide anyway
         """
     case runAgain = "Run it again. For more details: PAIRTOOL_LOG=debug pairtool doctor"
 

@@ -121,7 +121,7 @@ extension HistoryStore {
         {
             throw HistoryError(
                 .forgotten,
-                "the host \(host.name) was forgotten on this machine; nothing more of it is kept"
+                "the host \(host.name) was forgotten on this machine; nothing more is kept for it"
             )
         }
         try database.execute(

@@ -62,7 +62,7 @@ package struct PairingDevice: Sendable {
             if let other = hosts.hosts.first(where: { $0.id == host.id && $0.family != host.family }) {
                 throw PairingError(
                     .verifiedHost,
-                    "the host \(host.name) claims the id of \(other.name), a \(other.family.displayName) host; nothing was changed"
+                    "the host \(host.name) claims the id of the \(other.family.displayName) host \(other.name); nothing was changed"
                 )
             }
             if hosts.hosts.contains(where: { $0.id != host.id && $0.name == host.name }) {

@@ -99,7 +99,7 @@ extension PairingError {
 
     /// The host has changed its code since the digits were read; they were not tried.
     static func changedCode(since time: TimeInterval) -> PairingError {
-        PairingError(.expired, "the host has shown a new code for \(seconds(time)); nothing was sent", advice: advice)
+        PairingError(.expired, "the host has had a new code for \(seconds(time)); nothing was sent", advice: advice)
     }
 
     /// The same refusal of digits, if the host has changed its code a moment ago: then they probably are the code
@@ -111,7 +111,7 @@ extension PairingError {
         let left = triesLeft.map { $0 == 1 ? " (1 try left)" : " (\($0) tries left)" } ?? ""
         return PairingError(
             .wrongCode,
-            "wrong code\(left). The host has shown a new code for \(Self.seconds(time)): enter that one. "
+            "wrong code\(left). The host has had a new code for \(Self.seconds(time)): enter that one. "
                 + "If it fails too, someone may be intercepting the connection",
             triesLeft: triesLeft,
             advice: Self.advice
@@ -163,14 +163,14 @@ extension PairingError {
             PairingError(
                 .wrongCode,
                 triesLeft == 0
-                    ? "wrong code. It was the last try: this code is no longer valid. \(doubt)"
+                    ? "wrong code. That was the last try: this code is no longer valid. \(doubt)"
                     : "wrong code\(left). \(doubt)",
                 triesLeft: triesLeft
             )
         case .pairingWrongToken:
             PairingError(
                 .wrongToken,
-                "the host does not accept this QR code\(triesLeft == 0 ? ", and no other one from here for half a minute" : "")"
+                "the host does not accept this QR code\(triesLeft == 0 ? ", or any other from here for half a minute" : "")"
                     + ": it is from an older code. \(doubt)"
             )
         case .pairingExpired: PairingError(.expired, "the code has expired")

@@ -11,7 +11,7 @@ package enum PictureFile {
             throw ProviderError(.image, provider: nil, message: "The picture has more than \(sizeLimit) bytes.")
         }
         guard let type = mediaType(of: bytes) else {
-            throw ProviderError(.image, provider: nil, message: "The file is no PNG, JPEG, GIF or WebP picture.")
+            throw ProviderError(.image, provider: nil, message: "The file is not a PNG, JPEG, GIF or WebP picture.")
         }
         return TurnImage(bytes: bytes, mediaType: type)
     }

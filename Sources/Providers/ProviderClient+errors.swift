@@ -66,7 +66,7 @@ extension ProviderClient {
             return ProviderError(
                 .unreachable,
                 provider: endpoint.provider,
-                message: "\(name) could not prove by its certificate who it is; nothing was sent.",
+                message: "The certificate of \(name) could not be verified; nothing was sent.",
                 underlying: error
             )
         case is NIOConnectionError, is IOError:
@@ -83,7 +83,7 @@ extension ProviderClient {
             return ProviderError(
                 .unreachable,
                 provider: endpoint.provider,
-                message: "The connection to \(name) broke before an answer.",
+                message: "The connection to \(name) broke before an answer arrived.",
                 underlying: error
             )
         }
@@ -140,7 +140,7 @@ extension ProviderClient {
                 (.keyRefused, "\(name) rejected the key.")
             case _ where [400, 422, 500].contains(status) && failure?.isOverflow == true:
                 (.contextOverflow, "The conversation is too long for the model of \(name).")
-            case 402, 403: (.forbidden, "\(name) refuses it.")
+            case 402, 403: (.forbidden, "\(name) refused this.")
             case 404: (.notFound, "\(name) does not have that model, or its interface is elsewhere.")
             case 408, 504: (.timedOut, "\(name) did not answer in time.")
             case 413: (.tooLarge, "The prompt is too large for \(name).")

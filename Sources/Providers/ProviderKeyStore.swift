@@ -28,7 +28,7 @@ package struct ProviderKeyStore: Sendable {
             encoder: CompanionJSON.encoder(sorted: true),
             empty: Content(),
             kind: "the keys",
-            remedy: "move them away and set them anew"
+            remedy: "move them away and set them again"
         ) { path in
             do {
                 return try PrivateFile.readOwned(path, limit: 256 << 10)

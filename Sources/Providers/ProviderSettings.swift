@@ -33,7 +33,7 @@ package struct ProviderSettings: Sendable {
                     .keyUnusable,
                     provider: provider,
                     message:
-                        "The key for \(provider.displayName) in \(place) holds blanks or other characters that no key has."
+                        "The key for \(provider.displayName) in \(place) has blanks or other characters that no key has."
                 )
             }
             return (key, source)

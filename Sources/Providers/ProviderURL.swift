@@ -20,7 +20,7 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         func refuse(_ why: String) -> ProviderError {
             ProviderError(.refusedURL, provider: provider, message: "The address for \(provider.displayName) \(why).")
         }
-        guard text.has("://") else { throw refuse("is no URL: it begins with https:// or http://") }
+        guard text.has("://") else { throw refuse("is not a URL: start it with https:// or http://") }
         let secure = text.dropping(prefix: "https://", ignoringCase: true)
         guard let rest = secure ?? text.dropping(prefix: "http://", ignoringCase: true) else {
             throw refuse("is neither https:// nor http://")
@@ -28,10 +28,10 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         isSecure = secure != nil
         // Of ASCII alone from here on.
         guard text.utf8.count <= 1024, rest.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw refuse("holds characters that no URL has")
+            throw refuse("has characters that are not allowed in URLs")
         }
         guard !rest.contains(where: { "@?#\\\"<>^`{|}%".contains($0) }) else {
-            throw refuse("holds more than a host, a port and a path: user names and queries have no place in it")
+            throw refuse("has more than a host, a port and a path: leave out user names and queries")
         }
         let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         var path = rest[slash...]

@@ -97,7 +97,7 @@ struct AgentQuestionTests {
                 return await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             let state = outcomes.contains("approved") ? "approved" : "rejected"
-            #expect(outcomes == [state, "Device “Laptop” was first: the question was \(state)"])
+            #expect(outcomes == [state, "Device “Laptop” answered first: the question was \(state)"])
             #expect(await decision.value == .option(state == "approved" ? "y" : "n"))
             #expect(try await tested.questions.list(all: false).isEmpty)
             #expect(
@@ -212,7 +212,7 @@ struct AgentQuestionTests {
             let error = await #expect(throws: HostError.self) {
                 try await tested.questions.decide(id, with: .option("n"), by: .owner)
             }
-            #expect(error?.text == "Device “The owner” was first: the question was approved")
+            #expect(error?.text == "Device “The owner” answered first: the question was approved")
             _ = await decision.value
         }
     }

@@ -36,7 +36,7 @@ struct FullDiskTests {
                         error.code == .hostStorageFailed
                             && error.text
                                 == "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
-                                + "if it is restarted before, the device is let in again"
+                                + "if it restarts first, the device is let in again"
                     )
                     let close = try #require(await client.close())
                     #expect(close.code == .policyViolation && close.reason == "device.revoked")

@@ -35,7 +35,7 @@ struct LocalUserTests {
                 #expect(reply.status == 403, "\(method) \(path)")
                 #expect(
                     [
-                        "Paired by another user of this machine: pair again as this one",
+                        "Paired by another user of this machine: pair again as this user",
                         "Only the paired device or the user who runs this host may do this",
                     ].contains(reply.error),
                     "\(path)"

@@ -87,7 +87,7 @@ struct AgentModeTests {
 
     @Test("A name is one line")
     func line() {
-        #expect(AgentMode(" x\nThe agent goes on.\u{2028}")?.name == "x The agent goes on.")
+        #expect(AgentMode(" x\nThe agent continues.\u{2028}")?.name == "x The agent continues.")
     }
 
     @Test("A long name is cut")

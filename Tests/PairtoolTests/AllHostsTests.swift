@@ -117,7 +117,7 @@ import Testing
             }
             for mac in [first, second] { mac.change { $0.faults = [] } }
             let (_, result) = try await user.follow(["watch", "--all-hosts", "--json"]) { watch in
-                try await watch.messages.has("has what was written", times: 2)
+                try await watch.messages.has("has the prompt written", times: 2)
                 try watch.interrupt()
             }
             #expect(result.status == 130, "\(result)")

@@ -241,7 +241,7 @@ import Testing
             let chat = try await chatOfGuest(host)
             relay.open()
             let resumed = try await watch.events.first("resumed")
-            #expect(resumed["message"]?.string?.contains("what changed in chats meanwhile follows") == true)
+            #expect(resumed["message"]?.string?.contains("the chats that changed meanwhile follow") == true)
             _ = try await watch.events.first("chat.changed") { $0["chatId"]?.string == chat }
             try watch.interrupt()
             return chat

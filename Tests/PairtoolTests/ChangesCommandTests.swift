@@ -169,7 +169,7 @@ import Testing
         let since = "Since 10 min ago, when the files could first be read (the session began 11 min ago), at commit"
         #expect(words.hasPrefix(since), "\(words)")
         let hidden =
-            "3 new or changed files are hidden by ignore files (.gitignore) that are not as in the session's first "
+            "3 new or changed files are hidden by ignore files (.gitignore) that differ from the session's first "
         #expect(words.contains(hidden + "commit: dist/x, b"), "\(words)")
         #expect(words.contains("and 1 more."), "\(words)")
         #expect(words.contains("3 files are gone and not listed as deleted: git is told to skip them"), "\(words)")

@@ -152,7 +152,7 @@ import Testing
             let pruned = await user.run("history", "prune", "--older-than", "1h", "--json")
             #expect(try pruned.json.first?["removed"] == .number(0), "\(pruned)")
             let cleared = await user.run("history", "clear", "--yes")
-            #expect(cleared.out == "The history is cleared; 1 chat that is only here has stayed.\n", "\(cleared)")
+            #expect(cleared.out == "The history is cleared; 1 chat that is only here has been kept.\n", "\(cleared)")
             #expect(cleared.err.contains("pairtool history clear --kept-chats"))
             #expect(await user.run("search", "sun").status == 0)
             let files = try FileManager.default.subpathsOfDirectory(atPath: store.directory)

@@ -215,7 +215,7 @@ import Testing
             let id = try #require(try await ids(user).first)
             let held = await user.run("send", "Fix the login", "two", "--json")
             #expect(held.status == 1 && held.failed(with: "outbox.stuck"), "\(held)")
-            #expect(held.err.contains("an earlier prompt of this chat (\(id)) still waits"), "\(held)")
+            #expect(held.err.contains("an earlier prompt in this chat (\(id)) still waits"), "\(held)")
             #expect(held.err.contains("pairtool outbox send \(id), or pairtool outbox remove \(id)"), "\(held)")
             #expect(mac.prompts == 1, "only the one that the host refused for now")
             #expect(try await states(user) == ["waiting"])
@@ -235,7 +235,7 @@ import Testing
         try await withWaiting(["one"], then: [busy]) { mac, user in
             let chat = await user.run("chat", "Fix the login", stdin: "two\n")
             #expect(chat.status == 0 && chat.out.contains("You said: two"), "\(chat)")
-            #expect(chat.err.contains("still waits, and nothing is sent before it"), "\(chat)")
+            #expect(chat.err.contains("still waits and must be sent first"), "\(chat)")
             #expect(chat.err.contains("/help lists the commands."), "\(chat)")
             let asked = mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text).suffix(2)
             #expect(asked == ["one", "two"] && mac.prompts == 3)

@@ -217,7 +217,7 @@ import Testing
                     for (options, words) in [([], "Stopped; nothing was sent."), (["--queue"], "The prompt waits as ")]
                     {
                         let (_, result) = try await user.follow(["send", chat, "more"] + options) { run in
-                            try await run.messages.has("Another pairtool uses this chat.")
+                            try await run.messages.has("Another pairtool is using this chat.")
                             try run.interrupt()
                         }
                         #expect(result.status == 130 && result.err.contains(words), "\(result)")

@@ -110,7 +110,7 @@ import Testing
             try await withRunningHost(host, words) { try await user.pair(try await $0.payload.text) }
             let words2 = [command] + (command == "watch" ? [] : ["--watch"]) + ["--interface", "lo", "--json"]
             let (_, result) = try await user.follow(words2, environment: ["PAIRTOOL_ENGINE": "embedded"]) { watch in
-                try await watch.messages.has("Waiting for it. Ctrl-C ends it.")
+                try await watch.messages.has("Waiting for the host. Ctrl-C ends it.")
                 try await withRunningHost(host, words) { _ in
                     switch command {
                     case "watch": _ = try await watch.events.first("hello")

@@ -31,7 +31,7 @@ struct AICLIFamily: Family {
         var reasons: [Capability: String] = [
             .models: "the server chooses", .create: "only sessions: pairtool aicli sessions new",
         ]
-        reasons[.approvals] = "its agent asks only where the prompt was sent: in send, chat or outbox send"
+        reasons[.approvals] = "its agent asks only in the command that sent the prompt: send, chat or outbox send"
         reasons[.prompts] = health?.limits
         return FamilyCapabilities(
             offered: Capability.browsing.union([.outbox]),

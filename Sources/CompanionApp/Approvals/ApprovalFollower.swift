@@ -40,13 +40,13 @@ package struct ApprovalFollower: Sendable {
         do {
             try await NotificationService.with(environment: desktop) { service in
                 if !service.hasActions {
-                    interaction.say("The desktop's notifications have no buttons here: decide with pairtool approvals.")
+                    interaction.say("Notifications on this desktop have no buttons. To decide: pairtool approvals")
                 }
                 try await watch(ApprovalNotifications(service: service, host: host), show: show)
             }
         } catch let failure as DBusError {
             interaction.warn(
-                AppError(.failed, "approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
+                AppError(.failed, "approvals.no_notifications", "no desktop notifications are shown: \(failure)")
             )
             try await watch(nil, show: show)
         }

@@ -50,7 +50,7 @@ package struct OutboxRun: Sendable {
         guard !waiting.isEmpty else {
             var nothing = Self.nothing
             if !all.isEmpty {
-                nothing.next = "those that may have been sent, or were refused: pairtool outbox send --again ID"
+                nothing.next = "to send an uncertain or refused prompt again: pairtool outbox send --again ID"
             }
             throw nothing
         }
@@ -62,7 +62,7 @@ package struct OutboxRun: Sendable {
                 if outcome.isCancelled { break }
             } catch {
                 try Task.checkCancellation()
-                let failure = AppError(describing: error).adding("What waits for \(host.name) keeps waiting.")
+                let failure = AppError(describing: error).adding("Prompts for \(host.name) keep waiting.")
                 environment.interaction.report(failure)
                 failed.append(failure.kind)
             }

@@ -65,7 +65,7 @@ package struct OutboxSender {
             defer { withExtendedLifetime(lock) {} }
             return try await sendAll(isWanted)
         }
-        let notice = "Another pairtool sends what waits. Waiting for it."
+        let notice = "Another pairtool is sending the waiting prompts. Waiting for it."
         var hasLock = false
         do {
             return try await FileLock.with(lockPath, onWait: { interaction.say(notice) }) { _ in
@@ -149,14 +149,14 @@ package struct OutboxSender {
             .roughly
         switch mode {
         case .showing: interaction.say("› \(waiting.excerpt)")
-        case .waiting: interaction.say("Sending what was written \(age) ago: \(waiting.excerpt)")
+        case .waiting: interaction.say("Sending the prompt written \(age) ago: \(waiting.excerpt)")
         case .leaving: break
         }
         do {
             return try await run(request, of: waiting, in: chatID)
         } catch is TurnLock.TurnLeft {
             let (name, id) = (session.host.name, chatID.shortID)
-            let what = "\(name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
+            let what = "\(name) has the prompt written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
             interaction.say(TerminalText.line(what))
             return nil
         }
@@ -239,7 +239,7 @@ extension HostSession {
         } catch {
             await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
             guard !Task.isCancelled else { return }
-            let failure = AppError(describing: error).adding("What waits for \(host.name) keeps waiting.")
+            let failure = AppError(describing: error).adding("Prompts for \(host.name) keep waiting.")
             // Hosts come into sight again and again.
             interaction.warn(failure, once: true)
             return
@@ -271,7 +271,7 @@ extension HostSession {
             throw AppError(
                 outcome.failures.max() ?? .failed,
                 "outbox.stuck",
-                "an earlier prompt of this chat (\(id)) still waits, and nothing is sent before it",
+                "an earlier prompt in this chat (\(id)) still waits and must be sent first",
                 next: "pairtool outbox send \(id), or pairtool outbox remove \(id)"
             )
         }

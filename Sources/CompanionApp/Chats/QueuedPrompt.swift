@@ -108,7 +108,7 @@ extension HostSession {
         throw AppError(
             .failed,
             "host.cannot",
-            "prompts for \(host.family.displayName) hosts do not wait on this machine",
+            "prompts for \(host.family.displayName) hosts cannot be queued on this machine",
             next: "send it without --queue"
         )
     }

@@ -36,7 +36,7 @@ package struct TurnLock {
         _ body: () async throws -> R
     ) async throws -> R {
         let path = "\(environment.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
-        let notice = "Another pairtool uses this chat. Waiting for its answer to end."
+        let notice = "Another pairtool is using this chat. Waiting for its answer to end."
         let onWait = {
             guard waits else { throw Taken() }
             environment.interaction.say(notice)

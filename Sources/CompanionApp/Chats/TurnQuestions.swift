@@ -23,7 +23,7 @@ final class TurnQuestions: Sendable {
     private let open = NIOLockedValueBox<[ByteText: Wait]>([:])
 
     private static let ownerAnswers =
-        "This device may not answer: the host's owner does, with pairtool host approvals. To let this device answer: "
+        "This device may not answer; the host's owner may: pairtool host approvals. To let this device answer: "
         + "pairtool host permissions DEVICE --add approve"
 
     init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool, asksUser: Bool) {

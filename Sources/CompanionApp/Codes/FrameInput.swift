@@ -72,8 +72,8 @@ package struct FrameReading: Sendable {
             throw AppError(
                 .nothingFound,
                 "scan.seen_once",
-                "\(name): a pairing code was seen in one frame only, and two have to show the same",
-                next: "show the code for longer; a single picture is read without --frames"
+                "\(name): only one frame showed a pairing code; two frames must show the same one",
+                next: "show the code for longer, or leave out --frames to read a single picture"
             )
         }
         guard !outcome.others.isEmpty else {
@@ -102,7 +102,7 @@ package struct FrameReading: Sendable {
             .timedOut,
             "scan.timed_out",
             "\(name): no pairing code was read in time"
-                + (seen.isEmpty ? "" : "; what was seen: \(seen.joined(separator: "; "))"),
+                + (seen.isEmpty ? "" : "; seen: \(seen.joined(separator: "; "))"),
             next: "show the code larger, sharper and with even light, or type the six digits: pairtool pair"
         )
     }

@@ -47,7 +47,7 @@ struct FrameWatch: Sendable {
                 return
             }
             guard !contents.isEmpty else {
-                throw QRCodecError(.cameraFailed, message: "the camera gives no more frames")
+                throw QRCodecError(.cameraFailed, message: "the camera stopped sending frames")
             }
         }
     }

@@ -26,7 +26,7 @@ extension CompanionClientError: DescribedError {
             switch code {
             case .unreachable:
                 (.unreachable, "check that the host is on and on this network: pairtool discover --probe")
-            case .timedOut: (.timedOut, "try again, or look at the host: pairtool status")
+            case .timedOut: (.timedOut, "try again, or check the host: pairtool status")
             case .refusedAddress: (.usage, "use an address on this machine, your network or your VPN")
             case .notACompanion, .redirected: (.unreachable, "pairtool discover --probe")
             case .notPaired: (.notPaired, "pairtool pair")
@@ -39,7 +39,7 @@ extension CompanionClientError: DescribedError {
                 )
             case .forbidden where hostCode == .requestForbidden: (.permissionDenied, nil)
             case .forbidden where hostCode == .quotaExceeded:
-                (.permissionDenied, "ask the host's owner, who starts it with: pairtool host --quota LIMIT")
+                (.permissionDenied, "ask the host's owner to raise the limit: pairtool host --quota LIMIT")
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "show a new code on the host, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")

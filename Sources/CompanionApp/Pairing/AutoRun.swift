@@ -260,7 +260,7 @@ package struct AutoRun: Sendable {
             for content in contents.map(\.content) {
                 switch content {
                 case .foreign(let what):
-                    tell("scan.not_a_pairing_code", message: "\(place): \(what), no pairing code", in: &state)
+                    tell("scan.not_a_pairing_code", message: "\(place): \(what), not a pairing code", in: &state)
                 case .unusable(let why):
                     tell(
                         "scan.not_a_pairing_code",

@@ -40,7 +40,8 @@ extension PairedHostSelection {
             throw AppError(
                 .failed,
                 "host.cannot",
-                "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
+                "\(Self.works(matter)) only with \(family.displayName) hosts, "
+                    + "not with \(host.family.displayName) hosts such as \(host.name)",
                 next: relatives.first.map { "name one with --host: \($0.name)" }
                     ?? "pair with one: \(family.behavior.facts.pairCommand)"
             )

@@ -134,8 +134,8 @@ extension HostSession {
     /// - Throws: ``AppError`` if the host does not offer them.
     package var changes: any ChangeReporting {
         get throws {
-            guard host.family.behavior.facts.canBeVerified else { throw refusal("do not say what was changed") }
-            return try verified(offer.changes, what: "say what was changed")
+            guard host.family.behavior.facts.canBeVerified else { throw refusal("do not report changes") }
+            return try verified(offer.changes, what: "report changes")
         }
     }
 
@@ -182,7 +182,7 @@ extension HostSession {
         AppError(
             .failed,
             "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",
+            "\(host.family.displayName) hosts such as \(host.name) \(what)",
             next: "see what it can do: pairtool status --host \(host.id.shortID)"
         )
     }

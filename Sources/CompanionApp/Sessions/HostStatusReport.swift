@@ -75,7 +75,8 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
                 family.behavior.facts.codes.contains(.token)
                     ? "\(name) no longer accepts this device's token" : "\(name) is not connected to this device",
                 next: family.behavior.facts.codes.contains(.token)
-                    ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
+                    ? "look up the token at the host, then: "
+                        + family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)")
                     : "pairtool pair"
             )
         }

@@ -46,7 +46,7 @@ extension AICLIClient {
     }
 
     private func unexpected() -> CompanionClientError {
-        CompanionClientError(.badAnswer, message: "\(endpoint) answered with JSON that was not expected.")
+        CompanionClientError(.badAnswer, message: "\(endpoint) answered with unexpected JSON.")
     }
 }
 
@@ -193,7 +193,7 @@ extension AICLIClient {
         let data = Self.sessionStart(in: workingDirectory)
         let reply = try await call("streamStart", data: data)
         guard case .sessionStarted(let id, let isEarlyBuild)? = reply.map(AICLIEvent.init) else {
-            throw CompanionClientError(.badAnswer, message: "The host gave no session.", delivery: .unknown)
+            throw CompanionClientError(.badAnswer, message: "The host returned no session.", delivery: .unknown)
         }
         return StartedSession(id: id, isNew: isEarlyBuild || data["sessionId"]?.string == id)
     }

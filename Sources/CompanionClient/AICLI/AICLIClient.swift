@@ -101,7 +101,7 @@ extension AICLIClient {
             case 401, 403: (.notPaired, "\(endpoint) rejected the token.")
             case 404: (.notFound, "Not found on \(endpoint).")
             case 413: (.tooLarge, "The request is too large for \(endpoint).")
-            case 429: (.busy, "\(endpoint) has reached its limit of requests.")
+            case 429: (.busy, "\(endpoint) has reached its request limit.")
             case 500...: (.server, "\(endpoint) failed with status \(answer.status).")
             case 300..<400: (.redirected, "\(endpoint) answered with a redirect, which was not followed.")
             default: (.badRequest, "\(endpoint) refused the request with status \(answer.status).")
@@ -127,7 +127,7 @@ extension AICLIClient {
             }
             guard let value = JSONValue(lenient: Array(bytes.readableBytesView)) else {
                 guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
-                throw CompanionClientError(.badAnswer, message: "\(endpoint) answered with something else than JSON.")
+                throw CompanionClientError(.badAnswer, message: "\(endpoint) did not answer with JSON.")
             }
             return Answer(status: status, value: value)
         } failure: {
@@ -138,7 +138,7 @@ extension AICLIClient {
     func stranger(_ status: Int? = nil) -> CompanionClientError {
         CompanionClientError(
             .notACompanion,
-            message: "What listens on \(endpoint) is not an AICLI server.",
+            message: "The server on \(endpoint) is not an AICLI server.",
             httpStatus: status
         )
     }

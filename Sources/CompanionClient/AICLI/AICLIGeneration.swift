@@ -28,8 +28,8 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
         switch self {
         case .webSocket: nil
         case .http:
-            "This AICLI server is of the newest kind: it sends answers by Apple's push service to phones only, so a "
-                + "workstation can look at its health and projects, but not chat with it."
+            "This AICLI server is of the newest kind: it sends answers only to phones, through Apple's push service. A "
+                + "workstation can see its health and projects, but cannot chat with it."
         }
     }
 

@@ -74,13 +74,13 @@ package struct AICLIServerError: Error, Sendable, Hashable {
                     "The host has reached its session limit. Use a project that has a session, or end one."
                 )
             case .invalidSession, .sessionNotFound: (.notFound, "The host does not know the session any more.")
-            case .permissionDenied: (.forbidden, "The host refuses it.")
+            case .permissionDenied: (.forbidden, "The host refused this.")
             case .routing: (.unsupportedVersion, "The host does not know this kind of request.")
-            case .handler: (.server, "The host could not deal with the request.")
+            case .handler: (.server, "The host could not handle the request.")
             case .streamStart: (.hostError, "The host could not start a session.")
             case .streamSend: (.hostError, "The host could not hand the prompt to the session.")
             case .command, .ask: (.hostError, "The prompt failed on the host.")
-            case .permission: (.hostError, "The host could not take the answer to its question.")
+            case .permission: (.hostError, "The host could not accept the answer to its question.")
             case .setDirectory: (.badRequest, "The host cannot work in that directory.")
             default: (.hostError, "The host reports an error (\(code.rawValue.prefix(64))).")
             }

@@ -73,6 +73,6 @@ package struct AdminClient: Sendable {
 extension AdminError {
     /// The host answered something else than it was asked for.
     static func unreadable(file: String = #fileID, line: Int = #line) -> AdminError {
-        AdminError(.badAnswer, "The host's answer cannot be read: is it of another version?", file: file, line: line)
+        AdminError(.badAnswer, "The host's answer cannot be read: it may be another version.", file: file, line: line)
     }
 }

@@ -145,7 +145,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                message: "\(endpoint) gave a result that was not expected.",
+                message: "\(endpoint) returned an unexpected result.",
                 underlying: error
             )
         }
@@ -202,11 +202,11 @@ extension CompanionClientError {
         var error = self
         error.delivery = .unknown
         guard case .chatSend = payload, error.code != .pinMismatch else {
-            error.message += " The host may have done it all the same."
+            error.message += " The host may have done it anyway."
             return error
         }
         error.code = .streamInterrupted
-        error.message += " The prompt may have run: it was sent once, and its answer did not come."
+        error.message += " The prompt may have run: it was sent once, but no answer arrived."
         return error
     }
 

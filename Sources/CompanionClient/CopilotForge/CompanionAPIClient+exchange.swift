@@ -27,7 +27,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                message: "\(endpoint) answered with JSON that was not expected.",
+                message: "\(endpoint) answered with unexpected JSON.",
                 underlying: error
             )
         }
@@ -102,7 +102,7 @@ extension CompanionAPIClient {
             guard shown == pinned else {
                 return CompanionClientError(
                     .pinMismatch,
-                    message: "\(endpoint) shows a new certificate over the key that was paired; nothing was sent.",
+                    message: "\(endpoint) shows a new certificate for the paired key; nothing was sent.",
                     delivery: .notSent,
                     underlying: error
                 )
@@ -176,7 +176,7 @@ extension CompanionAPIClient {
     func stranger(_ response: HTTPClientResponse) -> CompanionClientError {
         CompanionClientError(
             .notACompanion,
-            message: "What listens on \(endpoint) answers with web pages: it is not a companion host.",
+            message: "The server on \(endpoint) answers with web pages: it is not a companion host.",
             httpStatus: Int(response.status.code),
             serverDate: response.serverDate
         )

@@ -14,7 +14,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
         } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
             var error = error
             error.code = .notACompanion
-            error.message = "What listens on \(endpoint) is not a companion host."
+            error.message = "The server on \(endpoint) is not a companion host."
             throw error
         }
     }
@@ -26,7 +26,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
         guard health.isCompanion else {
             throw CompanionClientError(
                 .notACompanion,
-                message: "What listens on \(endpoint) is another service.",
+                message: "Another service listens on \(endpoint).",
                 hostText: health.service
             )
         }

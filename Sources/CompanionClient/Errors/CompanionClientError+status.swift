@@ -45,23 +45,23 @@ extension CompanionClientError {
         case .deviceRevoked:
             (.revoked, "\(endpoint) has revoked this device.")
         case .deviceExpired:
-            (.revoked, "This device's access to \(endpoint) was limited in time, and has ended.")
+            (.revoked, "This device's access to \(endpoint) has expired.")
         case .permissionDenied:
-            (.forbidden, "\(endpoint) refuses it.")
+            (.forbidden, "\(endpoint) refused this.")
         case .hostAgentUnavailable:
             (.hostSignedOut, "The assistant is not available on \(endpoint).")
         case .hostStorageFailed:
             (.server, "\(endpoint) could not store it, so it was not done.")
         case .quotaExceeded:
-            (.forbidden, "\(endpoint) stores no more for this device.")
+            (.forbidden, "\(endpoint) has reached its storage limit for this device.")
         case .chatBusy:
             (.busy, "\(endpoint) is still busy with that chat.")
         case .changesUnavailable:
-            (.badRequest, "\(endpoint) cannot say what was changed.")
+            (.badRequest, "\(endpoint) cannot report changes.")
         case .sessionUnsaved:
             (.badRequest, "\(endpoint) does not remove work that would be lost.")
         case .approvalDecided:
-            (.alreadyDecided, "The question at \(endpoint) needs no answer any more.")
+            (.alreadyDecided, "The question at \(endpoint) no longer needs an answer.")
         case .turnUnknown, .approvalUnknown, .requestNotFound:
             (.notFound, "Not found on \(endpoint).")
         case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:
@@ -78,7 +78,7 @@ extension CompanionClientError {
         endpoint: CompanionEndpoint
     ) -> (Code, String) {
         typealias Text = CompanionErrorResponse.Text
-        let stranger = (Code.notACompanion, "What listens on \(endpoint) is not a companion host (status \(status)).")
+        let stranger = (Code.notACompanion, "The server on \(endpoint) is not a companion host (status \(status)).")
         switch status {
         case 300..<400:
             return (

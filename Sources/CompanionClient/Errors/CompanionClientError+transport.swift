@@ -37,7 +37,7 @@ extension CompanionClientError {
         case is HTTPParserError:
             return make(
                 .notACompanion,
-                message: "What listens on \(endpoint) does not speak HTTP.",
+                message: "The server on \(endpoint) does not speak HTTP.",
                 delivery: .answered
             )
         case ChannelError.connectTimeout:
@@ -63,12 +63,12 @@ extension CompanionClientError {
         case is ChannelError:
             return cut("The connection to \(endpoint) failed.", delivery: .unknown)
         case is NIOSSLError where isHandshakeCut(error):
-            return cut("\(endpoint) closed the connection before TLS was agreed on.", delivery: .notSent)
+            return cut("\(endpoint) closed the connection during the TLS handshake.", delivery: .notSent)
         case is NIOSSLError, is NIOSSLExtraError:
             guard isHandshakeFailure(error) else { return cut(early, delivery: .unknown) }
             return make(
                 .notACompanion,
-                message: "What listens on \(endpoint) does not speak the TLS of a companion host.",
+                message: "The server on \(endpoint) does not speak the TLS of a companion host.",
                 delivery: .notSent
             )
         case let failure as HTTPClientError:

@@ -11,7 +11,7 @@ extension JarvisClient {
             // A daemon refuses nobody who asks how it is.
             var error = error
             error.code = .notACompanion
-            error.message = "What listens on \(base) is not a Jarvis daemon."
+            error.message = "The server on \(base) is not a Jarvis daemon."
             error.advice = Self.findPort
             throw error
         }
@@ -43,7 +43,7 @@ extension JarvisClient {
             guard state.id.uppercased == id.uppercased else {
                 throw CompanionClientError(
                     .badAnswer,
-                    message: "\(base) answered about another request than the one asked for."
+                    message: "\(base) answered about a different request."
                 )
             }
             return state
@@ -117,7 +117,7 @@ extension JarvisClient {
                 .undecided,
                 id: id,
                 status: $0.status,
-                description: "the daemon at \(base) took the decision, but calls the request \($0.status)"
+                description: "the daemon at \(base) accepted the decision, but says that the request is \($0.status)"
             )
         }
     }
@@ -170,7 +170,11 @@ extension JarvisClient {
     }
 
     private func gone(_ id: JarvisApprovalID) -> JarvisDecisionError {
-        JarvisDecisionError(.gone, id: id, description: "the daemon at \(base) has no request \(id), or has it no more")
+        JarvisDecisionError(
+            .gone,
+            id: id,
+            description: "the daemon at \(base) does not have the request \(id), or no longer has it"
+        )
     }
 
     private func decided(_ state: JarvisApprovalState) -> JarvisDecisionError {
@@ -179,7 +183,7 @@ extension JarvisClient {
             .alreadyDecided,
             id: state.id,
             status: state.status,
-            description: "the request \(state.id) is \(state.status) already\(when); nothing was changed"
+            description: "the request \(state.id) is already \(state.status)\(when); nothing was changed"
         )
     }
 }

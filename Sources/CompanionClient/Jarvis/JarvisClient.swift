@@ -136,7 +136,7 @@ extension JarvisClient {
             throw CompanionClientError(
                 .tooLarge,
                 message:
-                    "The request has \(content.count) bytes; a Jarvis daemon takes \(Self.bodyLimit). Nothing was sent.",
+                    "The request has \(content.count) bytes; Jarvis daemons take \(Self.bodyLimit). Nothing was sent.",
                 delivery: .notSent
             )
         }
@@ -146,13 +146,13 @@ extension JarvisClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                message: "\(base) answered with JSON that was not expected.",
+                message: "\(base) answered with unexpected JSON.",
                 underlying: error
             )
         }
     }
 
-    private static let reach = "see that the daemon runs and that its address, or the tunnel to it, leads there"
+    private static let reach = "check that the daemon is running and that its address, or the tunnel to it, is right"
     private static let giveToken = "pair again with it: pairtool pair --family jarvis --url URL --token-file FILE"
     static let findPort =
         "check the daemon's address and port (default \(JarvisBase.defaultPort))"
@@ -251,7 +251,7 @@ extension JarvisClient {
     private static func stranger(_ status: Int, at base: JarvisBase) -> CompanionClientError {
         var error = CompanionClientError(
             .notACompanion,
-            message: "What listens on \(base) is not a Jarvis daemon (status \(status)).",
+            message: "The server on \(base) is not a Jarvis daemon (status \(status)).",
             httpStatus: status
         )
         error.advice = findPort

@@ -11,7 +11,7 @@ extension LumiClient {
         let answer = try await perform(.ping(deviceName: deviceName))
         let time = start.duration(to: clock.now)
         guard answer.result == "pong" else {
-            throw CompanionClientError(.badAnswer, message: "\(endpoint) answered a ping with something else.")
+            throw CompanionClientError(.badAnswer, message: "\(endpoint) gave a wrong answer to a ping.")
         }
         return time
     }

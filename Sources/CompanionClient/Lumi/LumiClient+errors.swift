@@ -11,11 +11,11 @@ extension CompanionClientError {
                 delivery: .unknown
             )
         case .oversize(_, isFirst: true), .unreadable(isFirst: true):
-            CompanionClientError(.notACompanion, message: "What listens on \(endpoint) is not a Lumi host.")
+            CompanionClientError(.notACompanion, message: "The server on \(endpoint) is not a Lumi host.")
         case .oversize(let frame, isFirst: false):
             CompanionClientError(
                 .tooLarge,
-                message: "\(endpoint) announced an answer of \(frame.length) bytes; at most 8 MiB are taken."
+                message: "\(endpoint) announced an answer of \(frame.length) bytes; the limit is 8 MiB."
             )
         case .unreadable(isFirst: false):
             CompanionClientError(.badAnswer, message: "\(endpoint) sent an invalid answer.")
@@ -30,7 +30,7 @@ extension CompanionClientError {
         if text.begins(with: "Unknown command") {
             return CompanionClientError(
                 .unsupportedVersion,
-                message: "\(endpoint) does not know that command: the app there is of another version.",
+                message: "\(endpoint) does not know that command: the app there is another version.",
                 hostText: text
             )
         }

@@ -27,7 +27,7 @@ struct AdminSocket: ~Copyable {
             throw AdminError(.unusable, "\(path).lock cannot be opened: \(error.reason).")
         }
         guard let lock, !Self.answers(path) else {
-            throw AdminError(.anotherHost, "Another host runs: it has \(path).")
+            throw AdminError(.anotherHost, "Another host is running: it uses \(path).")
         }
         if unlink(path) != 0, errno != ENOENT {
             throw AdminError(.unusable, "\(path) cannot be replaced: \(PrivateFile.systemMessage()).")

@@ -22,7 +22,7 @@ extension HostAdministration {
     /// Carries out a request over the admin socket.
     func answer(_ request: AdminRequest) async -> AdminResponse {
         guard let command = AdminRequest.Command(rawValue: request.command) else {
-            return AdminResponse(error: .requestInvalid, "The host knows no command “\(request.command)”.")
+            return AdminResponse(error: .requestInvalid, "The host has no command “\(request.command)”.")
         }
         do {
             switch command {
@@ -54,7 +54,7 @@ extension HostAdministration {
         var grant: PairingGrant?
         if request.permissions != nil || request.lifetimeSeconds != nil {
             if let seconds = request.lifetimeSeconds, !(seconds > 0 && seconds <= 1e9) {
-                return AdminResponse(error: .requestInvalid, "A device can stay for 1 to 1,000,000,000 seconds.")
+                return AdminResponse(error: .requestInvalid, "A device's access can last 1 to 1,000,000,000 seconds.")
             }
             grant = PairingGrant(
                 permissions: request.permissions ?? services.pairing.usualGrant.permissions,
@@ -78,7 +78,7 @@ extension HostAdministration {
         guard let id = request.device else { return Self.unknownDevice }
         if let permissions = request.permissions {
             guard Set(permissions).isSubset(of: CompanionPermission.all) else {
-                return AdminResponse(error: .requestInvalid, "The host knows no such permission.")
+                return AdminResponse(error: .requestInvalid, "There is no such permission.")
             }
             guard try await setPermissions(permissions, of: id) else { return Self.unknownDevice }
         }
@@ -97,7 +97,7 @@ extension HostAdministration {
         var response = AdminResponse()
         if let id = request.question {
             guard let question = try await services.questions.question(id: id) else {
-                return AdminResponse(error: .approvalUnknown, "The host knows no such question.")
+                return AdminResponse(error: .approvalUnknown, "The host has no such question.")
             }
             response.questions = [question]
         } else {
@@ -196,7 +196,7 @@ extension HostAdministration {
         return response
     }
 
-    private static let unknownDevice = AdminResponse(error: .deviceUnknown, "The host knows no such device.")
+    private static let unknownDevice = AdminResponse(error: .deviceUnknown, "The host has no such device.")
 }
 
 extension AdminDevice {

@@ -51,7 +51,7 @@ extension GitSessions {
         isBusy: (String) -> Bool,
         forget: (String) -> Void
     ) async throws -> Worktree {
-        let busy = HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
+        let busy = HostError(.chatBusy, "The agent is working in this chat: wait for the answer, or cancel it")
         // A turn that begins holds the lock for as long as it looks at the files.
         guard !isBusy(chat) else { throw busy }
         return try await lock.run(chat) {
@@ -192,7 +192,7 @@ extension GitSessions {
         switch outcome {
         case .misled?:
             removal.problem = "\(session.directory) is behind a symbolic link now: nothing there was removed"
-        case .kept(let reason)?: removal.problem = "Not all of it is gone: \(reason)"
+        case .kept(let reason)?: removal.problem = "Not all of it was removed: \(reason)"
         default: break
         }
         await forgetKept(of: session)
@@ -323,7 +323,7 @@ extension GitSessions {
         var (worktree, session) = (worktree, worktree.session)
         // Where its disk is not mounted, all of it seems to be gone.
         guard try await BlockingCall.run({ [session] in WorktreeEntry.isRepositoryThere(session.repository) }) else {
-            throw GitError(.unreadable, "\(session.repository) is not there, or is no git repository")
+            throw GitError(.unreadable, "\(session.repository) does not exist, or is not a git repository")
         }
         let known = try await table.session(ofChat: session.chat)
         let isListed = known?.record.directory.isSame(as: session.directory) == true

@@ -175,7 +175,7 @@ extension GitSessions {
         in catalog: ProjectCatalog?
     ) async throws -> (session: GitSessionRecord, place: Worktree) {
         guard let found = try await table.session(ofChat: chat), Self.isListed(found.record, in: catalog) else {
-            throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git")
+            throw HostError(.requestNotFound, "No agent has a session for this chat in a git project")
         }
         return (found.record, Worktree(found.record, title: found.title))
     }

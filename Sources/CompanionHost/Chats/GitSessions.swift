@@ -131,7 +131,7 @@ package final class GitSessions: Sendable {
                     + "the session with `pairtool worktrees remove --force`"
             )
         }
-        say("The session's working tree \(record.directory) is gone: a new one begins")
+        say("The session's working tree \(record.directory) is gone: starting a new one")
         await forgetKept(of: record)
         try await table.forget(chat: turn.chatID)
         forget(turn.chatID)
@@ -206,7 +206,7 @@ package final class GitSessions: Sendable {
                 } else if needsWorktree {
                     (repository, record) = try await makeWorktree(of: repository, for: record)
                     start.directory = try Self.directory(of: turn, in: record)
-                    say("Works on the branch \(record.worktreeBranch ?? ""), in \(repository.directory)")
+                    say("Working on the branch \(record.worktreeBranch ?? ""), in \(repository.directory)")
                 }
                 record.baseCommit = repository.commit
                 start.snapshot = try await snapshots.take(repository, isKept: true)

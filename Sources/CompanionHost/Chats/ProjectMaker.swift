@@ -50,7 +50,7 @@ struct ProjectMaker: Sendable {
         guard !name.isEmpty, name.unicodeScalars.allSatisfy(Self.isShown) else {
             throw HostError(
                 .requestInvalid,
-                "A project's name is not blank, and has no line breaks and no control characters"
+                "A project's name cannot be blank or contain line breaks or control characters"
             )
         }
         if let localPath, !localPath.isEmpty {
@@ -64,7 +64,7 @@ struct ProjectMaker: Sendable {
         guard !name.begins(with: "."), !name.has("/") else {
             throw HostError(
                 .requestInvalid,
-                "The name of a new directory has no slash, and does not begin with a dot"
+                "The name of a new directory cannot contain a slash or begin with a dot"
             )
         }
         return (ProjectCatalog.Project(madeAt: try makeDirectory(name, catalog: catalog), name: name), true)
@@ -105,13 +105,13 @@ struct ProjectMaker: Sendable {
         switch errno {
         case EEXIST: break
         case ENAMETOOLONG:
-            throw HostError(.requestInvalid, "The name is too long for a directory: the file system takes 255 bytes")
+            throw HostError(.requestInvalid, "The name is too long for a directory: the file system allows 255 bytes")
         default: throw HostError.internal
         }
         let isLeftOver =
             Self.isCanonical(path) && Self.isEmptyDirectory(path) && catalog.project(path: path) == nil
         guard isLeftOver else {
-            throw HostError(.requestInvalid, "There is a project of that name already", variant: .alreadyExists)
+            throw HostError(.requestInvalid, "There is already a project of that name", variant: .alreadyExists)
         }
         return path
     }

@@ -81,7 +81,7 @@ final class HostDatabase: Sendable {
         guard let lock else {
             throw CompanionHostError(
                 .databaseInUse,
-                "Another host works on \(path). End it, or give this one a database of its own."
+                "Another host is using \(path). End it, or give this one a database of its own."
             )
         }
         return lock

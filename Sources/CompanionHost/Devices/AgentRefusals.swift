@@ -48,7 +48,7 @@ struct AgentRefusals: Sendable {
         guard limiter.withLockedValue({ $0.take(command, now: now) }) else { return }
         let who = process == nil ? "A process of this machine that may be the agent's" : "The agent"
         events.send(
-            .agent(message: "\(who) asked for what only you may do, and was refused: \(command)", lines: [], log: nil)
+            .agent(message: "\(who) tried to do what only you may do, and was refused: \(command)", lines: [], log: nil)
         )
         var detail: [String: JSONValue] = ["command": .string(command)]
         detail["process"] = process.map { .integer(Int64($0)) }

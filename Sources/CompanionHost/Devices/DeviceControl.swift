@@ -42,7 +42,7 @@ package struct DeviceControl: Sendable {
             )
             throw HostError.notStored(
                 "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
-                    + "if it is restarted before, the device is let in again"
+                    + "if it restarts first, the device is let in again"
             )
         }
         // What has come up since then, by a pairing that was under way.

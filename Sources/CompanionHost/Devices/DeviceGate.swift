@@ -18,7 +18,7 @@ struct DeviceGate: Sendable {
 
     static let deviceExpired = HostError(
         .deviceExpired,
-        "This device's access was limited in time, and has ended: pair again"
+        "This device's access has expired: pair again"
     )
     private static let sessionExpired = HostError(.sessionExpired, "The session is over", retryable: true)
 

@@ -113,7 +113,7 @@ final class DeviceQuotas: Sendable {
     private static func refusal(_ limit: String) -> HostError {
         HostError(
             .quotaExceeded,
-            "This device has reached \(limit), all that this host stores for it. Try again later, or ask the host's "
+            "This device has reached its limit on this host: \(limit). Try again later, or ask the host's "
                 + "owner for more",
             retryable: true,
             retryAfter: 3600

@@ -220,7 +220,8 @@ struct HostListener: Sendable {
                     .portInUse,
                     "Port \(port) is taken."
                         + (kind == .plain ? "" : " It is the HTTPS port (--tls-port, or --port + 1)."),
-                    remedy: "end what listens there, or take any free ports: pairtool host --port 0 --tls-port 0",
+                    remedy:
+                        "end the program that uses it, or take any free ports: pairtool host --port 0 --tls-port 0",
                     underlying: error
                 )
             }

@@ -247,7 +247,7 @@ extension CompanionPairingService {
             guard end == .expired else { throw Self.notActiveError }
             throw HostError(
                 .pairingExpired,
-                "The code has expired: take the one that the host shows now and begin again",
+                "The code has expired: start again with the one that the host shows now",
                 retryable: true
             )
         }
@@ -277,7 +277,7 @@ extension CompanionPairingService {
 extension CompanionPairingService {
     static let notActiveError = HostError(
         .pairingNotActive,
-        "This pairing has ended: take the code that the host shows now and begin again",
+        "This pairing has ended: start again with the code that the host shows now",
         retryable: true
     )
     static let tooOftenError = HostError(

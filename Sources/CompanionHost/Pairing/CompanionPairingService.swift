@@ -208,7 +208,7 @@ package actor CompanionPairingService {
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
         return HostError(
             .pairingRateLimited,
-            "After so many wrong codes the next one comes in \(seconds) s",
+            "After so many wrong codes, the next code appears in \(seconds) s",
             retryable: true,
             retryAfter: seconds
         )

@@ -206,7 +206,7 @@ package final class AgentQuestions: Sendable {
         }
         guard question.state == .open else { throw HostError(.approvalDecided, question.ending) }
         if let expiresAt = question.expiresAt, clock.now() >= expiresAt {
-            throw HostError(.approvalDecided, "The question's time is over")
+            throw HostError(.approvalDecided, "The question has expired")
         }
         let mayAlways = person.device == nil || devicesMayAlways
         let option: ApprovalOption?
@@ -219,7 +219,8 @@ package final class AgentQuestions: Sendable {
             events.send(.alwaysRefused(question.withoutArguments, device: device))
             throw HostError(
                 .permissionDenied,
-                "Only the host's owner may answer for later questions too; devices may with: pairtool host --always-by devices"
+                "Only the host's owner may answer for later questions too. "
+                    + "To let devices do it: pairtool host --always-by devices"
             )
         }
         // What is not a refusal lets the agent go on, as far as is known.

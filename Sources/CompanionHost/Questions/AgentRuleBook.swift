@@ -30,7 +30,7 @@ struct AgentRuleBook: Sendable {
             } else if let original = try AgentRule(row, in: database) {
                 rules.append(original)
                 faults.append(
-                    Self.fault(original, text: "was changed in the host's database, and counts as you added it")
+                    Self.fault(original, text: "was changed in the host's database, but still applies as you added it")
                 )
             } else {
                 ignored.append(stored)
@@ -40,7 +40,7 @@ struct AgentRuleBook: Sendable {
         for row in added.values {
             guard let original = try AgentRule(row, in: database) else { continue }
             rules.append(original)
-            faults.append(Self.fault(original, text: "was deleted from the host's database, and still counts"))
+            faults.append(Self.fault(original, text: "was deleted from the host's database, but still applies"))
         }
         rules.sort { $0.id < $1.id }
     }

@@ -10,8 +10,8 @@ extension Approval {
     var ending: String {
         switch state {
         case .open: "The question is open"
-        case .approved, .rejected: "\(decidedBy ?? "Someone") was first: the question was \(state.rawValue)"
-        case .expired: "The question's time was over: it was rejected"
+        case .approved, .rejected: "\(decidedBy ?? "Someone") answered first: the question was \(state.rawValue)"
+        case .expired: "The question expired: it was rejected"
         case .cancelled: "The turn ended before the question was answered"
         case .interrupted: "The host was restarted: the agent that asked is gone"
         default: "The question is \(state.rawValue)"

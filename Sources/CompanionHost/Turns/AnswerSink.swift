@@ -23,7 +23,7 @@ struct AnswerSink: Sendable {
         var waits = 0
     }
 
-    static let cutText = "Of thoughts and tools, what is over \(maximumSize >> 20) MiB is left out"
+    static let cutText = "Thoughts and tools over \(maximumSize >> 20) MiB are left out"
 
     private let state = NIOLockedValueBox(State())
     private let maximumEvents: Int

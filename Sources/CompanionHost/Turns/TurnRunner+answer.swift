@@ -6,7 +6,7 @@ import ServiceLifecycle
 extension TurnRunner {
     static let shutdownText = "The host is shutting down"
     /// The last message of a turn whose device was revoked, disconnected, or is past its time.
-    package static let deviceGoneText = "This device is not connected to the host any more"
+    package static let deviceGoneText = "This device is no longer connected to the host"
     /// The last message of a turn that was cancelled.
     package static let cancelledText = "The turn was cancelled"
 

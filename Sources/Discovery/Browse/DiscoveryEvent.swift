@@ -32,9 +32,9 @@ extension Incompleteness: CustomStringConvertible {
     package var description: String {
         switch self {
         case .engineFull(let limit, let used):
-            "the mDNS engine keeps \(limit) records of a network, and what was found takes \(used) or more: hosts may be missing"
+            "the mDNS engine keeps \(limit) records of a network, and the hosts found take \(used) or more: some may be missing"
         case .unwatched(let count):
-            "more hosts than the mDNS engine can watch: changes of \(count) adverts are not seen, only that they leave"
+            "more hosts than the mDNS engine can watch: it sees no changes to \(count) adverts until they leave"
         }
     }
 }

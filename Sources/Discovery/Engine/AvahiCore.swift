@@ -26,7 +26,7 @@ final class AvahiCore: @unchecked Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? file
             throw DiscoveryError(
                 .engineUnavailable,
-                message: "the embedded engine's library, of the package libavahi-core7, cannot be loaded: \(reason)"
+                message: "the embedded engine's library (package libavahi-core7) cannot be loaded: \(reason)"
             )
         }
         let table = UnsafeMutablePointer<AvahiCoreFunctions>.allocate(capacity: 1)
@@ -35,7 +35,7 @@ final class AvahiCore: @unchecked Sendable {
             let name = String(cString: missing)
             throw DiscoveryError(
                 .engineUnavailable,
-                message: "\(file) has no function \(name): its version does not fit"
+                message: "\(file) has no function \(name): its version is not supported"
             )
         }
         self.table = table.move()

@@ -28,7 +28,7 @@ package struct EngineCheck: DoctorCheck {
         case .noBus(let path):
             .note(
                 .daemon,
-                evidence: "there is no system bus at \(path), and so no Avahi daemon",
+                evidence: "there is no system bus at \(path), so there is no Avahi daemon",
                 advice: .installDaemon
             )
         case .busBroken(let reason):

@@ -41,7 +41,7 @@ package struct ProcessCheck: DoctorCheck {
         return .note(
             .processes,
             evidence:
-                "/proc hides processes (hidepid=\(hiding)): a host on this machine refuses you, as it does its agents",
+                "/proc hides processes (hidepid=\(hiding)): a host on this machine refuses you like its agents",
             advice: .showProcesses
         )
     }

@@ -23,7 +23,7 @@ extension SignedCommand {
         guard lifetime > .zero, lifetime <= maximumLifetime else {
             throw SignedCommandError(
                 .commandBadTime,
-                message: "a command lives for more than 0 and at most 300 seconds"
+                message: "a command is valid for more than 0 and at most 300 seconds"
             )
         }
         let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) * 1e-18

@@ -24,7 +24,7 @@ extension AutoPairing {
             // Codes for small windows name only the key and the address.
             guard code.payload.addr != nil else { return .drop(.failed("the code names a key, but no host")) }
             guard rules.only.isEmpty else {
-                return .drop(.failed("the code does not say which host it is of: enlarge the window that shows it"))
+                return .drop(.failed("the code does not name its host: enlarge the window that shows it"))
             }
             return .go(.named)
         }
@@ -41,7 +41,7 @@ extension AutoPairing {
     /// The code names no host, so it goes to the only host in sight.
     private func choice(_ code: Waiting) -> Decision {
         if let version = code.payload.version, version >= 2 {
-            return .drop(.failed("the code is one of protocol \(version), and names no key of its host"))
+            return .drop(.failed("the code uses protocol \(version), but does not name its host's key"))
         }
         let candidates = candidates
         guard isSettled, let host = candidates.first else { return .hold(nil) }

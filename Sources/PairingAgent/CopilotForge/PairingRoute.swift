@@ -35,7 +35,7 @@ package struct PairingRouter: Sendable {
             return try await secure(at: (target.secureEndpoints + guesses).unique, pin: pin)
         }
         if let version = payload?.version, version >= 2 {
-            throw PairingError(.rejected, "the QR code is of protocol \(version), but does not name its host's key")
+            throw PairingError(.rejected, "the QR code uses protocol \(version), but does not name its host's key")
         }
         if !target.secureEndpoints.isEmpty { return try await secure(at: target.secureEndpoints, pin: nil) }
         var failure: PairingError?

@@ -90,7 +90,7 @@ package struct PairingStateMachine: Sendable {
         case .success(let health):
             guard health.isCompanion else {
                 let name = health.service.map { "it calls itself “\($0)”" } ?? "it does not say what it is"
-                return fail(PairingError(.wrongService, "another service than a companion host answers there: \(name)"))
+                return fail(PairingError(.wrongService, "the service there is not a companion host: \(name)"))
             }
             clockOffset = offset
             if let expired = expiryError(now: now) { return fail(expired) }
@@ -138,7 +138,7 @@ package struct PairingStateMachine: Sendable {
             return fail(
                 PairingError(
                     .foreignDevice,
-                    "the host answered with another device (\(device.id), “\(device.name)”) than this one "
+                    "the host answered with another device (\(device.id), “\(device.name)”), not with this one "
                         + "(\(identity.deviceID)): it cannot be trusted with this pairing"
                 )
             )

@@ -116,7 +116,7 @@ package struct VerifiedPairing: Sendable {
         if let expected = payload.host, expected != host.deviceID {
             throw PairingError(
                 .foreignHost,
-                "this is another host (\(host.deviceID)) than the one that the QR code names (\(expected))"
+                "this host (\(host.deviceID)) is not the one that the QR code names (\(expected))"
             )
         }
         if let expired = payload.endError(hostTime: hello.serverTime) { throw expired }
@@ -183,7 +183,7 @@ package struct VerifiedPairing: Sendable {
     }
 
     private static func unusable(_ error: PairingExchangeError) -> PairingError {
-        PairingError(.rejected, "the proof cannot be carried on: \(error.message)")
+        PairingError(.rejected, "the proof cannot continue: \(error.message)")
     }
 
     private static func step<Answer>(_ request: () async throws -> Answer) async throws(PairingError) -> Answer {

@@ -59,7 +59,7 @@ struct JPEGSplitter {
     func finish() throws(QRCodecError) {
         guard !hasFrames else { return }
         guard file.isEmpty else {
-            throw QRCodecError(.truncated, message: "The stream of JPEG files ends before its first one does.")
+            throw QRCodecError(.truncated, message: "The stream of JPEG files ends within its first file.")
         }
         throw QRCodecError(
             .unsupportedFormat,

@@ -8,7 +8,7 @@ package final class WakeSignal: Sendable {
     package init() throws(QRCodecError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw QRCodecError(.io, message: "Frames cannot be waited for: \(String(cString: strerror(errno))).")
+            throw QRCodecError(.io, message: "Cannot wait for frames: \(String(cString: strerror(errno))).")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)

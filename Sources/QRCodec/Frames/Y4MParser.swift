@@ -34,7 +34,7 @@ struct Y4MParser {
                 else {
                     throw QRCodecError(
                         .corrupt,
-                        message: "The YUV4MPEG2 stream is damaged: a frame begins with something else."
+                        message: "The YUV4MPEG2 stream is damaged: a frame does not begin with FRAME."
                     )
                 }
                 luminance.reserveCapacity(layout.luminanceBytes)
@@ -60,7 +60,7 @@ struct Y4MParser {
 
     func finish() throws(QRCodecError) {
         guard !hasFrames else { return }
-        throw QRCodecError(.truncated, message: "The YUV4MPEG2 stream ends before its first frame does.")
+        throw QRCodecError(.truncated, message: "The YUV4MPEG2 stream ends within its first frame.")
     }
 
     /// The line that ends in the bytes, without its end; `nil` where more are needed.

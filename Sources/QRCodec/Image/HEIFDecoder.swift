@@ -17,7 +17,7 @@ enum HEIFDecoder {
             throw QRCodecError(
                 .missingLibrary,
                 message:
-                    "To read HEIC images, libheif is needed and not installed (on Debian and Ubuntu: apt install libheif1)."
+                    "HEIC images need libheif, which is not installed (on Debian and Ubuntu: apt install libheif1)."
             )
         }
         // The context keeps the pointer, so all of its use lies within this closure.
@@ -128,7 +128,7 @@ enum HEIFDecoder {
         }
         if error.code == heif_error_Memory_allocation_error {
             throw error.subcode == heif_suberror_Security_limit_exceeded
-                ? QRCodecError(.tooLarge, message: "The HEIC image needs more memory than it may: \(reason).")
+                ? QRCodecError(.tooLarge, message: "The HEIC image needs more memory than allowed: \(reason).")
                 : QRCodecError(.decoderFailed, message: "There is not enough memory to read the HEIC image.")
         }
         if error.code == heif_error_Unsupported_feature || error.code == heif_error_Unsupported_filetype {

@@ -121,7 +121,7 @@ private struct Context: ~Copyable {
         case SPNG_IO_EOF.rawValue, Int32(SPNG_EIDAT_TOO_SHORT.rawValue), Int32(SPNG_EOF.rawValue):
             return QRCodecError(.truncated, message: "The PNG image ends too early.")
         case Int32(SPNG_ECHUNK_LIMITS.rawValue), Int32(SPNG_EOVERFLOW.rawValue):
-            return QRCodecError(.tooLarge, message: "The PNG image carries more data than is read.")
+            return QRCodecError(.tooLarge, message: "The PNG image has more data than pairtool reads.")
         case Int32(SPNG_EMEM.rawValue):
             return QRCodecError(.decoderFailed, message: "There is not enough memory to read the PNG image.")
         default:

@@ -28,7 +28,7 @@ package struct TextEditor {
         }
 
         static var noTerminal: Failure {
-            var failure = Failure("there is no terminal on which a text could be edited")
+            var failure = Failure("there is no terminal to edit the text in")
             failure.code = .noTerminal
             return failure
         }
@@ -54,7 +54,7 @@ package struct TextEditor {
                 throw Failure("the editor removed the file; the text is as it was")
             }
             guard let changed = String(validating: bytes, as: UTF8.self) else {
-                throw Failure("the editor left no UTF-8 text; the text is as it was")
+                throw Failure("the editor did not save UTF-8 text; the text is as it was")
             }
             return changed.ends(with: "\n") ? String(changed.dropLast()) : changed
         } catch let error as PrivateFile.Failure {

@@ -56,7 +56,7 @@ package enum OutputFile {
         var isUsed = false
         defer { if !isUsed { close(descriptor) } }
         guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
-            throw failure(path, reason: "something else came in its place")
+            throw failure(path, reason: "something else has replaced it")
         }
         guard opened.kind != .file else { return .file(try target(of: path)) }
         // In a directory that everybody may write to, another user's pipe may be there to intercept the output.

@@ -126,7 +126,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         case .place(let place):
             let asked = AddressedHost(place: place, paired: paired)
             guard let rows = try await withTimeLimit(timeout?.duration, { try await asked.rows() }) else {
-                throw AppError(.timedOut, "host.timed_out", "\(place.address) did not answer in that time")
+                throw AppError(.timedOut, "host.timed_out", "\(place.address) did not answer in time")
             }
             return rows
         case .name(let name):

@@ -116,7 +116,7 @@ struct AutoCommand: AsyncParsableCommand {
             throw AppError(
                 .timedOut,
                 "auto.timed_out",
-                "no host and code that belong together appeared in time",
+                "no host with its code appeared in time",
                 next: "see which hosts are in sight: pairtool discover"
             )
         }

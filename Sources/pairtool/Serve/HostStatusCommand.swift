@@ -100,7 +100,7 @@ struct HostStatusRow: Encodable {
         }
         guard let end = pairing.expiresAt else {
             let next = pairing.nextCodeAt.map { TimeText.countdown($0.timeIntervalSince(now)) }
-            return next.map { "after wrong codes, the next code comes in \($0); to have one now: pairtool host pair" }
+            return next.map { "after wrong codes, the next code appears in \($0); to get one now: pairtool host pair" }
                 ?? "no code now: pairtool host pair"
         }
         let left = TimeText.countdown(end.timeIntervalSince(now))

@@ -30,7 +30,7 @@ struct QRPicture: Sendable {
                 .usage,
                 "host.qr_file",
                 "\(path) exists and is not a picture of a pairing code; it was left unchanged",
-                next: "name a file that is not there"
+                next: "name a file that does not exist"
             )
         }
         self.path = place

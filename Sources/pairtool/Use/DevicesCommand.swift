@@ -113,7 +113,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
 
     private func confirmOwn(_ session: HostSession) async throws {
         let waiting = (try? session.outbox.load().prompts.count) ?? 0
-        let prompts = waiting == 0 ? "" : " Prompts that wait for the host: \(waiting). They are removed."
+        let prompts = waiting == 0 ? "" : " Prompts that wait for the host: \(waiting). They will be removed."
         let name = TerminalText.line(session.host.name)
         try await confirmation.confirm(
             "This is the device that you are using.\(prompts) Revoke it at \(name)?",

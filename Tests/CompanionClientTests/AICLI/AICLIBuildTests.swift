@@ -67,7 +67,7 @@ import Testing
             #expect(Set(peers.server.frames("claudeCommand").map { $0.data["sessionId"]?.string }).count == 1)
             peers.server.change { $0.sessions = [:] }
             let shown = try await peers.send("four")
-            #expect(shown.text == "You said: four" && shown.notices.contains { $0.contains("new one begins") })
+            #expect(shown.text == "You said: four" && shown.notices.contains { $0.contains("starting a new one") })
             #expect(peers.server.frames("streamStart").count == 2)
         }
     }

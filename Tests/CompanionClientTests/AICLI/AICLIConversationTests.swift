@@ -61,7 +61,7 @@ import Testing
             peers.server.change { $0.sessions = [:] }
             let shown = try await second.send("three")
             #expect(shown.text == "You said: three")
-            #expect(shown.notices.contains { $0.contains("new one begins") })
+            #expect(shown.notices.contains { $0.contains("starting a new one") })
             #expect(peers.server.sessions.count == 1 && peers.server.sessions.first?.key != old)
             #expect(try peers.store.sessions().sessions.map(\.id) == Array(peers.server.sessions.keys))
         }

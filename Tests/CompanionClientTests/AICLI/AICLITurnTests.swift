@@ -72,7 +72,7 @@ import Testing
         bench.welcome()
         bench.feed(.verified(.unknown, sessionID: "s0"))
         #expect(bench.sent.map(\.type) == ["streamStart"])
-        #expect(bench.notices.contains { $0.contains("new one begins") })
+        #expect(bench.notices.contains { $0.contains("starting a new one") })
     }
 
     @Test("The reply's id is the session, also where another one was asked for")
@@ -139,7 +139,7 @@ import Testing
         #expect(
             bench.notices == [
                 "Late by 10 min: Old words.", "Late by 10 min: the agent used Bash",
-                "Late by 10 min: a question of the agent",
+                "Late by 10 min: a question from the agent",
                 "Late by 10 min: Old answer.",
             ]
         )
@@ -337,7 +337,7 @@ import Testing
         #expect(bench.error == nil && bench.timers.last?.1 == .seconds(90))
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 250)
         #expect(
-            bench.error?.code == .streamInterrupted && bench.error?.message.contains("goes on with the next") == true
+            bench.error?.code == .streamInterrupted && bench.error?.message.contains("the next one continues") == true
         )
     }
 

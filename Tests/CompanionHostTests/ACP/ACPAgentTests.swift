@@ -474,7 +474,7 @@ struct ACPAgentTests {
             #expect(try await bench.send("tokens") == "cut")
             #expect(
                 bench.notices.withLockedValue {
-                    $0.contains("The answer ends here: the model's limit of tokens is reached.")
+                    $0.contains("The answer ends here: the model reached its token limit.")
                 }
             )
             #expect(try await bench.send("files") == "-32601")

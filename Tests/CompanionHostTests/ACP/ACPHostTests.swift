@@ -155,7 +155,7 @@ struct ACPHostTests {
                 #expect(answer.questions?.first?.state == .approved)
                 let again = await host.server.administration.answer(request)
                 #expect(again.error?.code == .approvalDecided)
-                #expect(again.error?.message == "The owner was first: the question was approved")
+                #expect(again.error?.message == "The owner answered first: the question was approved")
                 let frames = try await reply.frames
                 #expect(try await reply.answer == "chosen: y")
                 #expect(frames.contains(.status("Waiting for an answer: Run it")))

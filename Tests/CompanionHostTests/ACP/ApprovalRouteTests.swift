@@ -135,7 +135,7 @@ struct ApprovalRouteTests {
             #expect(try await asker.send(command).outcome().replayed == true)
             let late = try await reply(asker, question, "y")
             #expect(late.status == 409 && late.code == .approvalDecided)
-            #expect(late.error == "Device “Asker” was first: the question was rejected")
+            #expect(late.error == "Device “Asker” answered first: the question was rejected")
             var unknown = question
             unknown.id = "none"
             #expect(try await reply(asker, unknown, "y").code == .approvalUnknown)

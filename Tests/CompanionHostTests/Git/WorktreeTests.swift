@@ -37,7 +37,7 @@ struct WorktreeTests {
                 let directory = "\(repository.root)-worktrees/\(short)"
                 #expect(reply.answer == "\(directory)\none\n?? b\n")
                 #expect(
-                    reply.frames.contains(.status("Works on the branch pairtool/\(short), in \(directory)"))
+                    reply.frames.contains(.status("Working on the branch pairtool/\(short), in \(directory)"))
                 )
                 #expect(reply.frames.last == .done(files: 1))
                 #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
@@ -275,7 +275,7 @@ struct WorktreeTests {
                 let short = String(chat.prefix(8))
                 let directory = "\(repository.root)-worktrees/\(short)"
                 #expect(reply.answer == "\(directory)/\(name)\ntop\n")
-                let said = "Works on the branch pairtool/\(short), in \(directory)/\(name)"
+                let said = "Working on the branch pairtool/\(short), in \(directory)/\(name)"
                 #expect(reply.frames.contains(.status(said)))
                 #expect(reply.frames.last == .done(files: 1))
                 let changes = try await device.changes(chat)

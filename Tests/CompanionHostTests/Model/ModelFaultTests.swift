@@ -135,7 +135,7 @@ struct ModelFaultTests {
                 .stream(Chunk.event(#"{"error":{"message":"out of memory","type":"server_error"}}"#)),
                 "ended its answer with an error (it says: out of memory)"
             ),
-            (.stream(Chunk.end()), "small ended its answer without a word"), (.blocked, "A filter of"),
+            (.stream(Chunk.end()), "small returned an empty answer"), (.blocked, "A filter of"),
             (.stream(Chunk.text("Half") + Chunk.event("[DONE]")), "broke off before its end"),
             (
                 .stream(
@@ -187,7 +187,7 @@ struct ModelFaultTests {
             } _: { host in
                 let name = try use("https://127.0.0.1:\(host.port)/v1")
                 let unproven = try await message(bench)
-                #expect(unproven == "\(name) could not prove by its certificate who it is; nothing was sent")
+                #expect(unproven == "The certificate of \(name) could not be verified; nothing was sent")
                 #expect(host.requests.isEmpty)
             }
         }

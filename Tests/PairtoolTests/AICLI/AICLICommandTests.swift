@@ -112,7 +112,7 @@ import Testing
         try await withPaired { server, user in
             let rows = try await user.run("status", "--json").json.first?["capabilities"]?.array
             let row = try #require(rows?.first { $0["capability"] == .text("approvals") })
-            #expect(row["available"] == .bool(false) && row["note"]?.string?.contains("the prompt was sent") == true)
+            #expect(row["available"] == .bool(false) && row["note"]?.string?.contains("sent the prompt") == true)
             let count = server.requests.count
             let alone = await user.run("approvals")
             #expect(alone.status == 5 && alone.err.contains("Not listed: "), "\(alone)")
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: Going on by itself
 
-    @Test("The agent goes on by itself up to the number of messages")
+    @Test("The agent continues by itself up to the number of messages")
     func messageCount() async throws {
         let turns = (0..<9).map { FakeAICLITurn.answering("Part \($0).") }
         var script = FakeAICLIScript()

@@ -152,7 +152,7 @@ import Testing
                 let asked = fake.requests.map(\.text)
                 #expect(asked.map { $0.ranges(of: "data:image/png;base64,").count } == [1, 1, 1])
                 #expect(asked.map { $0.ranges(of: "data:image/jpeg;base64,").count } == [0, 0, 1])
-                #expect(chat.err.contains("no PNG, JPEG, GIF or WebP") && chat.err.contains("there is no such file"))
+                #expect(chat.err.contains("not a PNG, JPEG, GIF or WebP") && chat.err.contains("there is no such file"))
                 #expect(chat.err.contains("1 picture goes with the next prompt"))
                 let bad = try await user.spawn(["chat", "Tides", "--image", text], environment: environment)
                 #expect(bad.status == 2 && fake.requests.count == 3, "\(bad.err)")

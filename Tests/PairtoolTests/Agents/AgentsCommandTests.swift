@@ -80,7 +80,7 @@ import Testing
             try Array("oops".utf8).withUnsafeBytes { try PrivateFile.write($0, to: store.path(of: .agents)) }
             let result = await user.run("lumi", "agents")
             #expect(result.status == 1)
-            #expect(result.err.contains("next: pull it anew: pairtool lumi sync"))
+            #expect(result.err.contains("next: pull it again: pairtool lumi sync"))
         }
     }
 

@@ -73,7 +73,7 @@ extension AgentQuestionCommandTests {
                 )
                 let approved = try await who.spawn(words + ["approve", id, "--option", option])
                 #expect(approved.status == 0 && approved.out.hasPrefix("Approved: Run it"), "\(approved)")
-                #expect(approved.err.contains("The agent goes on."), "\(approved)")
+                #expect(approved.err.contains("The agent continues."), "\(approved)")
                 #expect(try await run.events.first("finished")["answer"] == .text("chosen: \(answer)"))
             }
             #expect(sent.status == 0, "\(sent)")

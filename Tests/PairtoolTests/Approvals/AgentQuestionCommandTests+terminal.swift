@@ -11,12 +11,12 @@ extension AgentQuestionCommandTests {
                 for line in ["--- a.txt", "+++ a.txt", "-two", "+2"] { try await terminal.shows(line) }
                 try await terminal.shows("[y] Yes")
                 try await terminal.type("y")
-                try await terminal.shows("The agent goes on.")
+                try await terminal.shows("The agent continues.")
                 try await terminal.shows("chosen: y")
                 #expect(try await terminal.status == 0)
             }
             let sent = try await user.spawn(["send", "--new", "ask-edit 0", "--allow-all-tools"])
-            #expect(sent.status == 0 && sent.err.contains("The agent goes on.\n"), "\(sent)")
+            #expect(sent.status == 0 && sent.err.contains("The agent continues.\n"), "\(sent)")
             #expect(sent.out.contains("chosen: y"), "\(sent)")
         }
     }
@@ -44,7 +44,7 @@ extension AgentQuestionCommandTests {
                 try await terminal.shows("left by typed there")
                 try await terminal.shows("[y] Yes")
                 try await terminal.type("y")
-                try await terminal.shows("The agent goes on.")
+                try await terminal.shows("The agent continues.")
                 try await terminal.shows("chosen: y")
                 if isChat {
                     try await terminal.shows("› ")

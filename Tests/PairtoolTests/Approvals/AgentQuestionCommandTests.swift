@@ -135,7 +135,7 @@ import Testing
                     #expect(try await run.events.first("finished")["answer"] == .text("chosen: y"))
                     let second = try await user.spawn(["approvals", "reject", id, "--json"])
                     #expect(second.status == 1 && second.failed(with: "approval.already_decided"), "\(second)")
-                    #expect(second.err.contains("Device “desk” was first"))
+                    #expect(second.err.contains("Device “desk” answered first"))
                 }
                 #expect(result.status == 0, "\(result)")
                 let desk = ShownJSON.text("Device “desk”")
@@ -272,7 +272,7 @@ import Testing
     func noPermission() async throws {
         try await withAgent(pair: ["--permission", "chat.create", "--permission", "chat.send"]) { host, user, events in
             try await user.atTerminal(Self.ask) { terminal in
-                try await terminal.shows("This device may not answer: the host's owner does")
+                try await terminal.shows("This device may not answer; the host's owner may")
                 let id = try await Self.question(events)
                 #expect(try await user.spawn(["approvals", "approve", id]).status == 9)
                 let granted = try await host.spawn(["host", "permissions", "desk", "--add", "approve"])
@@ -347,7 +347,7 @@ import Testing
                         _ = try await watch.events.first("added") { $0["approval"]?["id"] == .text(id) }
                         let word = answer == "y" ? "approve" : "reject"
                         let done = try await host.spawn(["host", "approvals", word, id])
-                        #expect(done.status == 0 && done.err.contains("The agent goes on.") == (answer == "y"))
+                        #expect(done.status == 0 && done.err.contains("The agent continues.") == (answer == "y"))
                         let decided = try await watch.events.first("decided") { $0["approval"]?["id"] == .text(id) }
                         #expect(decided["approval"]?["decidedBy"] == .text("The owner"))
                         _ = try await watch.events.first("continued") { $0["approval"]?["id"] == .text(id) }

@@ -322,7 +322,7 @@ import Testing
         try await withWaitingPrompt { host, words, user, chat in
             let result = try await attending(user, environment: ["PAIRTOOL_ENGINE": "embedded"]) { process in
                 try await withRunningHost(host, words) { _ in
-                    try await process.messages.has("has what was written")
+                    try await process.messages.has("has the prompt written")
                     #expect(await user.run("outbox").isEmptyList)
                     // The chat has one turn at a time.
                     let sent = await user.run("send", chat, "three")

@@ -64,9 +64,9 @@ import Testing
         let late = CompanionClientError(
             .alreadyDecided,
             message: "x",
-            hostText: "\(name) was first: the question was approved"
+            hostText: "\(name) answered first: the question was approved"
         )
-        #expect(AppError(describing: late).message == "\(name) was first: the question was approved")
+        #expect(AppError(describing: late).message == "\(name) answered first: the question was approved")
     }
 
     @Test("The first word of every error in the sources is one that is shown in lower case, or a known name")

@@ -81,7 +81,7 @@ import Testing
             let result = await user.run("approvals", "approve", FakeJarvisScript.deploy, "--json")
             #expect(result.status == 1)
             #expect(result.failed(with: "approval.already_decided"))
-            #expect(result.err.contains("is rejected already"))
+            #expect(result.err.contains("is already rejected"))
             #expect(jarvis.requests("POST", "/").isEmpty)
         }
     }

@@ -32,7 +32,7 @@ import Testing
                     #expect(outcome.out.hasPrefix(status == "approved" ? "Approved: " : "Rejected: "), "\(outcome)")
                 } else {
                     #expect(outcome.status == 1 && outcome.out.isEmpty, "\(outcome)")
-                    #expect(outcome.err.contains("is \(status) already"), "\(outcome)")
+                    #expect(outcome.err.contains("is already \(status)"), "\(outcome)")
                 }
             }
         }

@@ -119,7 +119,7 @@ import Testing
                     )
                     try run.interrupt()
                 }
-                #expect(result.err.contains("have no buttons here"))
+                #expect(result.err.contains("have no buttons"))
             }
         }
     }

@@ -181,7 +181,7 @@ import Testing
         #expect(asked.count { $0 == "\n" } == 1 && !asked.contains("\u{1B}"), "\(asked)")
         let ends: [(Approval.State, String?, String)] = [
             (.approved, "desk", "was approved: desk."), (.rejected, "The owner", "was rejected: The owner."),
-            (.expired, nil, "was not answered in time: rejected."), (.cancelled, nil, "needs no answer any more."),
+            (.expired, nil, "was not answered in time: rejected."), (.cancelled, nil, "no longer needs an answer."),
             (.interrupted, nil, "was open when the host ended: the agent that asked is gone."),
         ]
         for (state, person, words) in ends {
@@ -191,7 +191,7 @@ import Testing
         }
         let notice = ApprovalNotice(.continued, of: question)
         let continued = await line(.questionContinued(notice, chatID: question.chatId, turnID: "t"))
-        #expect(continued == "The agent in chat c0ffee00 goes on after question 7b0e4a11.\n")
+        #expect(continued == "The agent in chat c0ffee00 continues after question 7b0e4a11.\n")
     }
 
     @Test("The mode of a chat's agent is said when a turn starts, when it changes and with a question")

@@ -50,7 +50,7 @@ extension AICLITurn {
     func interrupted(_ what: String, because cause: CompanionClientError? = nil) -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
-            message: "\(what) The prompt was not sent again; the session goes on with the next one.",
+            message: "\(what) The prompt was not sent again; the next one continues the session.",
             delivery: isBegun ? .answered : .unknown,
             underlying: cause
         )
@@ -67,7 +67,7 @@ extension AICLITurn {
         case .unknown:
             sessionID = nil
             seen = []
-            actions.append(.output(.status("The host does not have the earlier session any more: a new one begins.")))
+            actions.append(.output(.status("The host no longer has the earlier session: starting a new one.")))
             return actions + startSession()
         }
     }

@@ -49,7 +49,7 @@ extension AICLITurn {
         case (.start, .failure(let error)) where phase == .starting: return end(.fail(error.notSent))
         case (.start, .nothing) where phase == .starting:
             return end(
-                .fail(CompanionClientError(.badAnswer, message: "The host gave no session.", delivery: .notSent))
+                .fail(CompanionClientError(.badAnswer, message: "The host returned no session.", delivery: .notSent))
             )
         case (.ping, _):
             guard phase == .draining else { return [] }
@@ -67,10 +67,10 @@ extension AICLITurn {
             sessionID = nil
             return [
                 .verdict(.unknown, sessionID: old),
-                .output(.status("The host does not have the session any more: a new one begins.")),
+                .output(.status("The host no longer has the session: starting a new one.")),
             ] + startSession()
         case (.permission, .failure(let error)):
-            return [.output(.status("The host did not take the answer. \(error.text)"))]
+            return [.output(.status("The host did not accept the answer. \(error.text)"))]
         case (.permission, _): return []
         default:
             // A chunk may carry the id of its prompt; the reply is still to come.
@@ -161,7 +161,7 @@ extension AICLITurn {
                 }
             }
         case .permission:
-            let notice = Action.output(.status("\(mark)a question of the agent"))
+            let notice = Action.output(.status("\(mark)a question from the agent"))
             // A question of an earlier turn is not in the way of this one.
             return isPrompted ? [notice] : [notice] + show(event, at: moment)
         default: return []
@@ -177,7 +177,7 @@ extension AICLITurn {
     }
 
     private mutating func follow() -> [Action] {
-        [.output(.recovering("The session goes on. An answer that was under way may be lost; waiting for the rest."))]
+        [.output(.recovering("The session continues. An answer in progress may be lost; waiting for the rest."))]
             + wake(after: configuration.recovery)
     }
 

@@ -66,7 +66,7 @@ package struct LiveEventStream: Sendable {
         if event.type == .hello, let gap = progress.gap {
             try await take(.event(event))
             let missed = try await client.changes(since: gap).filter(progress.note)
-            let what = missed.isEmpty ? "no chat changed meanwhile" : "what changed in chats meanwhile follows"
+            let what = missed.isEmpty ? "no chat changed meanwhile" : "the chats that changed meanwhile follow"
             try await take(.resumed("\(client.endpoint) is connected again; \(what)."))
             for event in missed { try await take(.event(event)) }
             progress.resume()

@@ -125,7 +125,7 @@ package struct CommandedTurns: TurnRunning {
         TurnEvents { emit in
             let request = ContinueChatRequest(request)
             guard let turnID = try await client.startTurn(chatID: chatID, request: request, journal: journal) else {
-                return emit(.status("The host has this prompt already."))
+                return emit(.status("The host already has this prompt."))
             }
             try await follow(turnID, in: chatID, emit)
         }

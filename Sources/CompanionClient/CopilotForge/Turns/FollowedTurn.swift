@@ -183,7 +183,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                     .streamInterrupted,
                     message:
                         "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
-                        + "prompt, and goes on with it if it still runs.",
+                        + "prompt, and continues the answer if it still runs.",
                     underlying: error
                 )
             }
@@ -191,7 +191,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             wasResumed = true
             state = .waiting(wait)
             return .recovering(
-                error?.message ?? "\(client.endpoint) closed the connection; taking the answer up again."
+                error?.message ?? "\(client.endpoint) closed the connection; resuming the answer."
             )
         }
 

@@ -185,7 +185,8 @@ package struct TurnRecovery: Sendable {
     private func cutOff() -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
-            message: "The host ended in the middle of the answer. What it had is shown; the prompt was not sent again.",
+            message:
+                "The host ended in the middle of the answer. The first part is shown; the prompt was not sent again.",
             underlying: cause
         )
     }
@@ -212,8 +213,8 @@ package struct TurnRecovery: Sendable {
                 "The answer broke off, and the host ends every turn after two minutes: the chat does not have the answer. "
                     + "The prompt was not sent again."
             } else {
-                "The answer broke off, and \(elapsed.forPeople) later the chat did not have it whole. The prompt was not "
-                    + "sent again."
+                "The answer broke off, and \(elapsed.forPeople) later the chat did not have all of it. "
+                    + "The prompt was not sent again."
             }
         return CompanionClientError(
             .streamInterrupted,

@@ -113,7 +113,7 @@ package struct AgentChat: TurnRunning {
         try await conversations.append(record.messages(isWhole: true, at: now()), to: conversation)
         made.withLockedValue { $0[conversation.id] = nil }
         if let usage { show(.usage(usage)) }
-        if ending == .length { show(.status("The answer ends at the model's limit of tokens.")) }
+        if ending == .length { show(.status("The answer ends at the model's token limit.")) }
         return FinishedTurn(answer: answer, usage: usage, wasRecovered: false)
     }
 
@@ -137,13 +137,13 @@ package struct AgentChat: TurnRunning {
             return ProviderError(
                 .noAnswer,
                 provider: provider,
-                message: "The model reached its limit of tokens before it answered. Nothing was kept."
+                message: "The model reached its token limit before it answered. Nothing was kept."
             )
         case .complete where answer.isEmpty:
             return ProviderError(
                 .noAnswer,
                 provider: provider,
-                message: "The model ended its answer without a word. Nothing was kept."
+                message: "The model returned an empty answer. Nothing was kept."
             )
         case .complete, .length: return nil
         }
@@ -160,7 +160,7 @@ package struct AgentChat: TurnRunning {
         }
         let agentID = LumiStore.agentID(path: path)
         guard let agent = agents.first(where: { $0.id == agentID }) else {
-            throw ProviderError(.noAgent, provider: nil, message: "None of the agents of that chat is there any more.")
+            throw ProviderError(.noAgent, provider: nil, message: "None of that chat's agents exists any more.")
         }
         let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
         return (known ?? new, agent)

@@ -64,14 +64,14 @@ package struct LumiURL: Sendable, Hashable {
         guard text.utf8.count <= 2048 else { throw LumiInputError("the address is longer than 2048 characters") }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.forbidden.contains($0) }) else {
             throw LumiInputError(
-                "the address has characters that a Mac would read as part of a command, or that are not of an address: "
+                "the address has characters that a Mac would read as part of a command, or that no address has: "
                     + "write quotes, $, `, \\, <, >, ; and | as well as spaces and other letters percent-encoded, as in %22"
             )
         }
         // Of ASCII alone by now.
         let host = rest.prefix { !"/?#".contains($0) }
         guard let first = host.first, first.isLetter || first.isNumber || first == "[", !host.has("@") else {
-            throw LumiInputError("the address names no host, or a user besides it")
+            throw LumiInputError("the address has no host name, or it has a user name")
         }
         self.text = text
     }

@@ -35,13 +35,13 @@ extension LumiStore {
             // Back to where the next pull replaces it, unless there is a newer one.
             guard link(takenPath, pulled) == 0 else { throw error }
             unlink(takenPath)
-            let _: LumiItems<LumiConversation>? = try read(pulled, remedy: "pull it anew: pairtool lumi sync")
+            let _: LumiItems<LumiConversation>? = try read(pulled, remedy: "pull it again: pairtool lumi sync")
             throw error
         }
     }
 
     private func readTaken() throws(LumiStoreError) -> (content: LumiItems<LumiConversation>, bytes: [UInt8])? {
-        try readWithBytes(takenPath, remedy: "remove it: rm '\(takenPath)'; then pull anew: pairtool lumi sync")
+        try readWithBytes(takenPath, remedy: "remove it: rm '\(takenPath)'; then pull again: pairtool lumi sync")
     }
 
     /// Removes what ``takePulled()`` returned.

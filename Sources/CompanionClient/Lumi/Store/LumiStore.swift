@@ -100,7 +100,7 @@ package struct LumiStore: Sendable {
 
 extension LumiStore {
     private func load<Content: Decodable>(_ file: LumiSyncFile) throws(LumiStoreError) -> Content? {
-        try read(path(of: file), remedy: "pull it anew: pairtool lumi sync")
+        try read(path(of: file), remedy: "pull it again: pairtool lumi sync")
     }
 
     private struct Version: Decodable {
@@ -133,7 +133,7 @@ extension LumiStore {
         } catch {
             throw LumiStoreError(
                 .unusable,
-                message: "what was kept of the host cannot be read: \(error)",
+                message: "the data stored for the host cannot be read: \(error)",
                 remedy: error.remedy
             )
         }
@@ -158,7 +158,7 @@ extension LumiStore {
         do {
             try bytes.withUnsafeBytes { try PrivateFile.write($0, to: path) }
         } catch {
-            throw LumiStoreError(.unusable, message: "it cannot be kept: \(error)")
+            throw LumiStoreError(.unusable, message: "it cannot be stored: \(error)")
         }
     }
 
@@ -168,7 +168,7 @@ extension LumiStore {
         do {
             data = try LumiJSON.encoder().encode(content)
         } catch {
-            throw LumiStoreError(.unusable, message: "it cannot be kept: it does not encode")
+            throw LumiStoreError(.unusable, message: "it cannot be stored: it cannot be encoded")
         }
         try write(Array(data), to: path)
     }

@@ -95,8 +95,8 @@ struct ModelConversation: Sendable {
 
     var tooLong: AgentError {
         AgentError(
-            message: "The prompt and what the tools gave are too long for \(context) tokens. Ask for less at a time, "
-                + "or have the host started with a larger --context, if the model has one"
+            message: "The prompt and the tools' output are too long for \(context) tokens. Ask for less at a time, "
+                + "or have the host started with a larger --context, if the model allows it"
         )
     }
 }

@@ -72,11 +72,11 @@ struct ModelTurn {
         }
         switch ending {
         case .complete: break
-        case .length: emit(.status("The answer ends at the model's limit of tokens"))
+        case .length: emit(.status("The answer ends at the model's token limit"))
         case .blocked: throw AgentError(message: "A filter of \(launch.endpoint.name) ended the answer")
         }
         guard hasText else {
-            throw AgentError(message: "\(model) ended its answer without a word. Send the prompt again")
+            throw AgentError(message: "\(model) returned an empty answer. Send the prompt again")
         }
     }
 

@@ -82,7 +82,7 @@ struct RequestAccess: Sendable {
         // All users of this machine have that address.
         if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, over: context.channel)
         {
-            throw HostResponseError(.forbidden, "Paired by another user of this machine: pair again as this one")
+            throw HostResponseError(.forbidden, "Paired by another user of this machine: pair again as this user")
         }
         guard agent.isAvailable() else {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
@@ -142,7 +142,7 @@ struct RequestAccess: Sendable {
             await refusals.record(command, process: nil, address: context.peer?.description)
             throw HostError(
                 .requestForbidden,
-                "The host cannot tell which program of this machine asks for this, and it may be its agent. "
+                "The host cannot tell which program on this machine asks for this; it may be the agent. "
                     + "Run `pairtool host` commands in a terminal that the agent did not start, "
                     + "or use a device on another machine."
             )

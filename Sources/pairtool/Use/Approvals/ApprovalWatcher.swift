@@ -52,7 +52,7 @@ struct ApprovalWatcher: Sendable {
                 approval: approval,
                 remark: approval.state.rawValue + (approval.decidedBy.map { " by \($0)" } ?? "")
             )
-        case .continued(let approval): write("continued", sign: "-", approval: approval, remark: "the agent goes on")
+        case .continued(let approval): write("continued", sign: "-", approval: approval, remark: "the agent continues")
         case .gone(let approval): write("gone", sign: "-", approval: approval, remark: "gone")
         case .interrupted(let message): note("interrupted", message: message)
         case .resumed(let place): note("resumed", message: "continuing at \(place)")

@@ -72,7 +72,7 @@ struct ChangesView {
         let files = count == 1 ? "1 new or changed file is" : "\(count) new or changed files are"
         var names = (changes.hiddenFiles ?? []).prefix(5).map { TerminalText.line($0) }
         if !names.isEmpty, names.count < count { names.append("and \(count - names.count) more") }
-        return "\(files) hidden by ignore files (.gitignore) that are not as in the session's first commit"
+        return "\(files) hidden by ignore files (.gitignore) that differ from the session's first commit"
             + (names.isEmpty ? "" : ": " + names.joined(separator: ", "))
     }
 

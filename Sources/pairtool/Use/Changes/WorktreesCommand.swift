@@ -119,7 +119,7 @@ extension HostSession {
             throw AppError(
                 .failed,
                 "host.cannot",
-                "\(host.name) is a \(host.family.displayName) host, whose sessions have a command of their own",
+                "\(host.family.displayName) hosts such as \(host.name) have a sessions command of their own",
                 next: command
             )
         }

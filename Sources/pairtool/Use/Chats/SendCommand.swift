@@ -83,9 +83,11 @@ struct SendCommand: AsyncParsableCommand {
     func validate() throws {
         guard lacksPrompt || words.count == (new ? 1 : 2) else {
             throw ValidationError(
-                new
-                    ? "With --new, give only the prompt, in quotes."
-                    : "Give the chat and the prompt, the prompt in quotes."
+                words.isEmpty && new
+                    ? "Give the prompt, in quotes: pairtool send --new \"PROMPT\""
+                    : new
+                        ? "With --new, give only the prompt, in quotes."
+                        : "Give the chat and the prompt, the prompt in quotes."
             )
         }
         if project != nil, !new { throw ValidationError("--project needs --new.") }
@@ -186,7 +188,7 @@ struct SendCommand: AsyncParsableCommand {
                 }
             }
             if kept == nil, Task.isCancelled {
-                output.say("Stopped; nothing was sent, and the prompt does not wait.")
+                output.say("Stopped; nothing was sent or queued.")
             }
             guard let kept, try kept.isWaiting else { throw error }
             // It was stopped, or the error was reported.

@@ -123,7 +123,7 @@ struct LiveWriter: Sendable {
         case (.event(let event), .json): json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
         case (.event(let event), .text) where event.type == .hello:
-            output.say(TerminalText.line("Connected; what happens at \(host.name) is printed here. Ctrl-C ends it."))
+            output.say(TerminalText.line("Connected; events at \(host.name) are printed here. Ctrl-C ends it."))
         case (.event(let event), .text): output.data(output.fitted(TerminalText.line(prefix + (await text(event)))))
         case (.interrupted(let reason), .json): report("interrupted", message: host.naming(reason))
         case (.resumed(let text), .json): report("resumed", message: host.naming(text))

@@ -94,7 +94,7 @@ struct HistoryCommand: AsyncParsableCommand {
         }
 
         private static func limits(_ limits: HistoryLimits?) -> String {
-            guard let limits else { return "nothing more until config.toml is mended" }
+            guard let limits else { return "nothing more until config.toml is fixed" }
             let age = limits.age.map { "for \(TimeText.span($0))" } ?? "without an age limit"
             return "\(age), at most \(size(limits.size))"
         }
@@ -209,7 +209,7 @@ struct HistoryCommand: AsyncParsableCommand {
             output.result(Row(host: cleared?.id, keptChats: stayed), id: cleared?.id) {
                 guard stayed == 0 else {
                     let chats = stayed == 1 ? "1 chat that is only here has" : "\(stayed) chats that are only here have"
-                    return "The history\(name.map { " of \($0)" } ?? "") is cleared; \(chats) stayed."
+                    return "The history\(name.map { " of \($0)" } ?? "") is cleared; \(chats) been kept."
                 }
                 return name.map { "The history of \($0) is empty." } ?? "The history is empty."
             }

@@ -105,7 +105,7 @@ struct SearchCommand: AsyncParsableCommand {
             let query = SearchQuery(text)
             if query.isCut {
                 output.say(
-                    "Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters are looked for."
+                    "Only the first \(SearchQuery.mostWords) words and \(SearchQuery.longest) characters count."
                 )
             }
             let hits = try await history.store.search(query, within: scope)

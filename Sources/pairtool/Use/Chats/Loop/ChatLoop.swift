@@ -197,7 +197,7 @@ extension ChatLoop {
     func confirms(_ question: String) async throws -> Bool {
         let context = output.context
         guard context.canAsk else {
-            output.say("\(question) Nobody can be asked without a terminal; nothing was done.")
+            output.say("\(question) There is no terminal to ask on; nothing was done.")
             return false
         }
         return try await run("Stopped.") { try await session.interaction.confirm(question) }.value ?? false

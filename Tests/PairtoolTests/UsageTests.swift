@@ -28,7 +28,7 @@ import Testing
             (["host", "--question-timeout", "0s"], "such as 90s, 30m, 12h or 7d"),
             (["host", "--question-timeout", "20000d"], "such as 90s, 30m, 12h or 7d"),
             (["host", "--agent-command", "x", "--acp", "--agent-env", "1A"], "such as OPENAI_API_KEY"),
-            (["host", "--agent-env", "PATH"], "need an agent of `pairtool host agents`, or --acp"),
+            (["host", "--agent-env", "PATH"], "need an agent from `pairtool host agents`, or --acp"),
             (["host", "--agent-command", "x", "--agent-sign-in", "key"], "or --acp"),
             (["host", "--agent", "openai", "--model", "m", "--allow-bypass"], "or --acp"),
             (["host", "--quota", "chats=many"], "such as chats=20 or size=10M, or none"),

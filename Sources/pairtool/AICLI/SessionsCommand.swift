@@ -22,10 +22,10 @@ struct AICLICommand: AsyncParsableCommand {
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "List the agent's sessions at an AICLI host, start and end them, and clean them up.",
+        abstract: "List, start, end and clean up the agent's sessions on an AICLI host.",
         discussion: """
-            A host keeps one session per project, and at most ten. pairtool checks each session before it uses it, \
-            and starts a new one if it is gone. `pairtool aicli sessions new` starts one yourself.
+            A host keeps one session per project, and at most ten. Before pairtool uses a session, it checks it, and \
+            starts a new one if it is gone. To start one yourself, use `pairtool aicli sessions new`.
 
             Examples:
               pairtool aicli sessions
@@ -83,7 +83,7 @@ struct SessionsCommand: AsyncParsableCommand {
             commandName: "cleanup",
             abstract: "Forget sessions that have expired or that the host no longer has.",
             discussion: """
-                Their messages stay in `pairtool messages`.
+                `pairtool messages` still shows their messages.
 
                 Examples:
                   pairtool aicli sessions cleanup

@@ -8,9 +8,9 @@ import Terminal
 struct SessionsEndCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "end",
-        abstract: "End a session at the host, to make room for another one.",
+        abstract: "End a session on the host, to make room for another one.",
         discussion: """
-            Its messages stay in `pairtool messages`, but the agent no longer knows them.
+            `pairtool messages` still shows its messages, but the agent no longer knows them.
 
             Examples:
               pairtool aicli sessions end garden

@@ -7,7 +7,7 @@ import Terminal
 struct SessionsNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Start a session in a project, and end the one before it.",
+        abstract: "Start a session in a project, and end the previous one.",
         discussion: """
             Examples:
               pairtool aicli sessions new garden

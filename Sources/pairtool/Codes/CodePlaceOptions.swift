@@ -4,7 +4,7 @@ import CompanionApp
 /// The places to look for codes in, besides the named pictures.
 struct CodePlaceOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Wait for pictures that are saved in this directory.", valueName: "dir"),
+        help: ArgumentHelp("Wait for pictures to be saved in this directory.", valueName: "dir"),
         completion: .directory
     )
     var watch: String?
@@ -12,10 +12,10 @@ struct CodePlaceOptions: ParsableArguments {
     @Flag(help: "With --watch: also read the pictures that are already there.")
     var existing = false
 
-    @Flag(help: "Look at the screen (X11, or Wayland through the desktop portal).")
+    @Flag(help: "Look for a code on the screen (X11, or Wayland through the desktop portal).")
     var screen = false
 
-    @Flag(help: "Look for a picture or the code's text in the clipboard (needs wl-paste or xclip).")
+    @Flag(help: "Look for a picture or the code's text on the clipboard (needs wl-paste or xclip).")
     var clipboard = false
 
     @OptionGroup var frames: FrameOptions

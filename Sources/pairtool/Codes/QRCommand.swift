@@ -27,14 +27,14 @@ struct QRCommand: AsyncParsableCommand {
     var output: String?
 
     @Option(
-        help: ArgumentHelp("The format. Default: by the output file's extension, else terminal.", valueName: "format")
+        help: ArgumentHelp("The format. Default: from the output file's extension, else terminal.", valueName: "format")
     )
     var format: QRDrawing.Format?
 
     @Option(
         help: """
-            The error correction. Default: the strongest that keeps the code as small as with L on terminals, with M in \
-            pictures.
+            The error correction. Default: the strongest that makes the code no larger than L does on terminals, or M \
+            in pictures.
             """
     )
     var level: QRErrorCorrection?

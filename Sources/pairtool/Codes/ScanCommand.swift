@@ -10,9 +10,9 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes, or any QR codes, from pictures.",
         discussion: """
-            Reads PNG, JPEG, WebP and HEIC files and says what their QR codes contain. With --watch \
-            it ends at the first pairing code, with --camera or --frames when two frames show the same code. Nothing \
-            is sent anywhere. With --text or --raw, any code will do.
+            Reads PNG, JPEG, WebP and HEIC files and says what their QR codes contain. With --watch, it ends at the \
+            first pairing code; with --camera or --frames, when two frames show the same code. Nothing is sent \
+            anywhere. With --text or --raw, any code will do.
 
             Examples:
               pairtool scan screenshot.png
@@ -29,7 +29,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Code sources") var places: CodePlaceOptions
 
-    @Flag(help: "With --watch: go on after the first pairing code.")
+    @Flag(help: "With --watch: continue after the first pairing code.")
     var keep = false
 
     @Option(
@@ -41,10 +41,10 @@ struct ScanCommand: AsyncParsableCommand {
     )
     var timeout: TimeSpan?
 
-    @Flag(help: "Print what the codes say, whatever they are for.")
+    @Flag(help: "Print the text of the codes, whatever they are for.")
     var text = false
 
-    @Flag(help: "Write the bytes of the codes as they are, with nothing between them.")
+    @Flag(help: "Write the raw bytes of the codes, with nothing between them.")
     var raw = false
 
     @Flag(help: "Show the code and the token.")

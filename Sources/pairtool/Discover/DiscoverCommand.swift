@@ -52,13 +52,13 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Ask each host whether it is up and what it is. To Lumi hosts, pairtool connects without sending anything."
+            "Ask each host whether it is up and what it is. With Lumi hosts, pairtool only connects and sends nothing."
     )
     var probe = false
 
     @Option(
         help: """
-            Ask this host only, of any family: at ADDRESS[:PORT] without mDNS, or by the beginning of its name. DNS names \
+            Ask only this host, of any family: ADDRESS[:PORT] (without mDNS), or the beginning of its name. DNS names \
             are not looked up.
             """,
         transform: WantedHost.init(commandLine:)
@@ -67,7 +67,7 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "Look in this DNS domain by wide-area DNS-SD (needs the Avahi daemon). Default: local."
+            "Look in this DNS domain with wide-area DNS-SD (needs the Avahi daemon). Default: local."
     )
     var domain: String?
 

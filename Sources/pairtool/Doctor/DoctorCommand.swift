@@ -35,7 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             Also write versions, settings, verdicts and counts to this file (mode 0600), to attach to a bug report. It \
-            has no names, addresses or texts.
+            contains no names, addresses or texts.
             """,
             valueName: "file"
         ),

@@ -14,7 +14,7 @@ struct KeysCommand: AsyncParsableCommand {
         abstract: "Set, list and remove the API keys of the agents' providers.",
         discussion: """
             pairtool uses the key in the environment first (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, \
-            DASHSCOPE_API_KEY), then the key that you set, then the key that a Mac gave (pairtool lumi sync \
+            DASHSCOPE_API_KEY), then the key that you set, then the key pulled from a Mac (pairtool lumi sync \
             --with-keys). PAIRTOOL_OPENAI_URL (ANTHROPIC, GEMINI, QWEN, OLLAMA) or --url sets a provider's address. \
             Keys are never shown.
 

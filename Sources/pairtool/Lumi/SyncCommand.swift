@@ -13,8 +13,8 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Pull agents, conversations and automations from a Lumi host.",
         discussion: """
-            Sends nothing to the Mac. Each file replaces the last one as soon as it is complete. Only you can read \
-            it. If a file fails, the last one is kept.
+            Sends nothing to the Mac. Each file replaces the previous one as soon as it is complete. If it fails, the \
+            previous one is kept. Only you can read the files.
 
             Examples:
               pairtool lumi sync

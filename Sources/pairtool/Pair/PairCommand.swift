@@ -64,7 +64,7 @@ struct PairCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A second base URL of a Jarvis daemon, used if nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
-            with a local address. An empty one removes it.
+            with a local address. An empty value removes it.
             """,
             valueName: "url"
         )
@@ -74,8 +74,8 @@ struct PairCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The TLS key of an AICLI host: sha256: and the fingerprint of its certificate, its file or its key. Default: \
-            pairtool shows the key and asks once.
+            The TLS key of an AICLI host: sha256: and the fingerprint of its certificate, certificate file or key. \
+            Default: pairtool shows the key and asks once.
             """,
             valueName: "fingerprint"
         )

@@ -7,7 +7,7 @@ struct PairingOptions: ParsableArguments {
     @Option(help: "The name under which the host lists this device. Default: this machine's name.")
     var name: String?
 
-    @Flag(help: "Request permission to read only.")
+    @Flag(help: "Request read permission only.")
     var readOnly = false
 
     @Option(

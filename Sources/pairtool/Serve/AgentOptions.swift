@@ -11,8 +11,8 @@ import Terminal
 struct AgentOptions: ParsableArguments {
     @Option(
         help: """
-            The agent that answers: builtin, openai (a model of any OpenAI-compatible server), or one of `pairtool host \
-            agents`.
+            The agent that answers: builtin, openai (a model on any OpenAI-compatible server), or one that `pairtool \
+            host agents` lists.
             """,
         completion: .list(AgentChoice.allValueStrings)
     )
@@ -31,9 +31,9 @@ struct AgentOptions: ParsableArguments {
 
     @Option(
         help: """
-            Where the server of --agent openai is: https, or http for localhost, private and link-local addresses. If nothing \
-            answers there, /v1 is tried behind it. \
-            Default: the address of `pairtool lumi keys`, which is OpenAI's if none was set.
+            The address of the server for --agent openai: https, or http for localhost, private and link-local \
+            addresses. If nothing answers there, pairtool adds /v1. Default: the address in `pairtool lumi keys`, or \
+            OpenAI's if none was set.
             """
     )
     var url: String?
@@ -71,7 +71,7 @@ struct AgentOptions: ParsableArguments {
     )
     var agentSignIn: String?
 
-    @Flag(help: "Allow modes of the agent in which it does everything without a question.")
+    @Flag(help: "Allow modes in which the agent does everything without asking.")
     var allowBypass = false
 
     /// An agent on the command line.
@@ -105,7 +105,7 @@ struct AgentOptions: ParsableArguments {
         if acp, agentCommand == nil { throw ValidationError("--acp needs --agent-command.") }
         if !speaksACP, !agentVariables.isEmpty || agentSignIn != nil || allowBypass {
             throw ValidationError(
-                "--agent-env, --agent-sign-in and --allow-bypass need an agent of `pairtool host agents`, or --acp."
+                "--agent-env, --agent-sign-in and --allow-bypass need an agent from `pairtool host agents`, or --acp."
             )
         }
         if isModel {

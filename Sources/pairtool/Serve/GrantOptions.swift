@@ -3,12 +3,12 @@ import CompanionWire
 
 /// The permissions that a device gets.
 struct GrantOptions: ParsableArguments {
-    @Flag(help: "Give devices that pair permission to read only.")
+    @Flag(help: "Give new devices read permission only.")
     var readOnly = false
 
     @Option(
         name: .customLong("permission"),
-        help: "Give devices that pair this permission only (repeatable). Default: all that they request.",
+        help: "Give new devices this permission only (repeatable). Default: all that they request.",
         completion: .list(CompanionPermission.words),
         transform: CompanionPermission.init(commandLine:)
     )

@@ -7,10 +7,11 @@ import Terminal
 struct HostApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "List what the running host's agent asks, and approve or reject it.",
+        abstract: "List what the running host's agent asks for, and approve or reject it.",
         discussion: """
-            An agent that wants to use a tool waits for your answer. Without one, the answer is no after 30 minutes \
-            (pairtool host --question-timeout). Name a question by its id, or by at least four characters of it.
+            An agent that wants to use a tool waits for your answer. If you do not answer within 30 minutes (pairtool \
+            host --question-timeout), the answer is no. Name a question by its id, or by at least its first four \
+            characters.
 
             Examples:
               pairtool host approvals
@@ -24,7 +25,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the questions that wait for an answer, the oldest first.",
+            abstract: "List the questions that wait for an answer, oldest first.",
             discussion: """
                 Examples:
                   pairtool host approvals list
@@ -32,7 +33,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
                 """
         )
 
-        @Flag(help: "Also list the questions that need no answer any more.")
+        @Flag(help: "Also list the questions that no longer need an answer.")
         var all = false
 
         @OptionGroup var options: OutputOptions
@@ -46,7 +47,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
 struct HostApprovalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a question of the agent: the command, or the whole difference.",
+        abstract: "Show a question from the agent: the command, or the whole diff.",
         discussion: """
             Examples:
               pairtool host approvals show 7b0e
@@ -83,7 +84,7 @@ struct HostAnswerOptions: ParsableArguments {
 struct HostApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Allow what the agent asks, once.",
+        abstract: "Allow what the agent asks for, once.",
         discussion: """
             Examples:
               pairtool host approvals approve 7b0e
@@ -92,7 +93,7 @@ struct HostApproveCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Also allow later questions of its kind, if the agent offers that.")
+    @Flag(help: "Also allow later questions of the same kind, if the agent offers that.")
     var always = false
 
     @Option(
@@ -112,7 +113,7 @@ struct HostApproveCommand: AsyncParsableCommand {
 struct HostRejectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reject",
-        abstract: "Refuse what the agent asks, once.",
+        abstract: "Refuse what the agent asks for, once.",
         discussion: """
             Examples:
               pairtool host approvals reject 7b0e
@@ -120,7 +121,7 @@ struct HostRejectCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Also refuse later questions of its kind, if the agent offers that.")
+    @Flag(help: "Also refuse later questions of the same kind, if the agent offers that.")
     var never = false
 
     @OptionGroup var question: HostAnswerOptions

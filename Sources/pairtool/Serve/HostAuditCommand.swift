@@ -9,7 +9,7 @@ import Terminal
 struct HostAuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Show who paired, failed to pair, was changed or was revoked at the running host.",
+        abstract: "List pairings, failed pairings, changes and revocations on the running host.",
         discussion: """
             Each row contains a hash of the row before it. --verify checks that no row was changed or removed.
 

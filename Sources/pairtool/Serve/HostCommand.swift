@@ -5,8 +5,8 @@ struct HostCommand: AsyncParsableCommand {
         commandName: "host",
         abstract: "Run a host, and manage its devices, questions and rules.",
         discussion: """
-            Without a subcommand it is `pairtool host run`, with its options. The other subcommands manage your host \
-            that runs on this machine.
+            Without a subcommand, this is `pairtool host run`, with its options. The other subcommands manage the host \
+            that you run on this machine.
 
             Examples:
               pairtool host --lan --project ~/src/garden

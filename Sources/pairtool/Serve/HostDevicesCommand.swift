@@ -68,7 +68,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("permission"),
-        help: "Allow this and nothing else, besides reading (repeatable).",
+        help: "Allow only this, besides reading (repeatable).",
         completion: .list(CompanionPermission.words),
         transform: CompanionPermission.init(commandLine:)
     )
@@ -82,7 +82,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     var add: [CompanionPermission] = []
 
     @Option(
-        help: "Do not allow this any more (repeatable).",
+        help: "No longer allow this (repeatable).",
         completion: .list(CompanionPermission.words),
         transform: CompanionPermission.init(commandLine:)
     )
@@ -119,7 +119,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
 struct HostRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "End a device's access at once, with its sessions, streams and turns.",
+        abstract: "End a device's access, sessions, streams and turns immediately.",
         discussion: """
             Examples:
               pairtool host revoke laptop

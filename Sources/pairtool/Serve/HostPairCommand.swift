@@ -30,7 +30,7 @@ struct HostPairCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.",
+            "End the device's access this long after it pairs, such as 90s, 30m, 12h or 7d. Default: never.",
             valueName: "time"
         ),
         transform: TimeSpan.init(commandLine:)
@@ -41,7 +41,7 @@ struct HostPairCommand: AsyncParsableCommand {
     var showSecrets = false
 
     @Option(
-        help: ArgumentHelp("Also write the QR code to this PNG file (mode 0600). You remove it.", valueName: "file"),
+        help: ArgumentHelp("Also write the QR code to this PNG file (mode 0600). You delete it.", valueName: "file"),
         completion: .file()
     )
     var qrFile: String?
@@ -151,9 +151,9 @@ struct HostPairRow: Encodable {
 struct HostUnlockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "Accept six digits again after too many wrong ones.",
+        abstract: "Accept the six digits again after too many wrong ones.",
         discussion: """
-            Ten wrong ones in a row lock them. A device can still pair with the QR code.
+            Ten wrong codes in a row lock the digits. A device can still pair with the QR code.
 
             Examples:
               pairtool host unlock

@@ -68,9 +68,9 @@ struct HostRuleAddCommand: AsyncParsableCommand {
         abstract: "Add a rule.",
         discussion: """
             The kinds of tools are \(AgentRule.kinds.joined(separator: ", ")). If you give several conditions, all of \
-            them have to hold. A rule has a command or a path, not both: a path concerns tools that read or change \
-            files. Commands are left to the other rules, but one that names a path of a deny or ask rule, or a directory \
-            above it, is asked about.
+            them have to hold. A rule has a command or a path, not both: a path applies to tools that read or change \
+            files. Path rules do not apply to commands, but you are asked about a command that names the path of a \
+            deny or ask rule, or a directory above it.
 
             Examples:
               pairtool host rules add allow --kind edit --path docs
@@ -79,13 +79,13 @@ struct HostRuleAddCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "What happens then: allow, ask or deny.")
+    @Argument(help: "What the rule does: allow, ask or deny.")
     var effect: AgentRule.Effect
 
     @Option(help: "For this kind of tool.", completion: .list(AgentRule.kinds))
     var kind: String?
 
-    @Option(help: "For commands that begin with these words. Every option after them is included.")
+    @Option(help: "For commands that begin with these words, whatever options follow.")
     var command: String?
 
     @Option(help: "For this file or directory, relative to the project.", completion: .file())

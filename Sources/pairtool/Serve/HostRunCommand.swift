@@ -18,9 +18,9 @@ struct HostRunCommand: AsyncParsableCommand {
         discussion: """
             Listens on this machine only, unless --lan is given. The built-in agent explores the files of the \
             projects, read-only and without a model. --agent runs a coding agent, such as claude or copilot \
-            (pairtool host agents). --agent openai asks a model of any OpenAI-compatible server, such as Ollama, and lets \
-            it look at the files of the project. Any other command can be the agent: it gets the prompt on standard input and \
-            prints the answer, or speaks the Agent Client Protocol with --acp.
+            (pairtool host agents). --agent openai asks a model on any OpenAI-compatible server, such as Ollama, and \
+            lets it look at the files of the project. Any other command can be the agent: it gets the prompt on \
+            standard input and prints the answer, or speaks the Agent Client Protocol with --acp.
 
             Examples:
               pairtool host --lan --project ~/src/garden --agent claude
@@ -39,21 +39,21 @@ struct HostRunCommand: AsyncParsableCommand {
     @Option(help: "The name that companions see. Default: this machine's name.")
     var name: String?
 
-    @Option(help: "The TCP port of HTTP; 0 for any free one.")
+    @Option(help: "The TCP port for HTTP; 0 for any free one.")
     var port = CompanionEndpoint.defaultPort
 
-    @Option(help: "The TCP port of HTTPS; 0 for any free one. Default: --port + 1.")
+    @Option(help: "The TCP port for HTTPS; 0 for any free one. Default: --port + 1.")
     var tlsPort: Int?
 
     @Flag(help: "Listen on the network and advertise there.")
     var lan = false
 
-    @Flag(help: "Also serve companions of protocol 1, in plain HTTP and without proof, on a network that you trust.")
+    @Flag(help: "Also serve protocol 1 companions, over plain HTTP and without proof. Only for a network you trust.")
     var legacy = false
 
     @Flag(
         help:
-            "Give each new session of the agent a git worktree and a branch of its own, in PROJECT-worktrees beside the project."
+            "Give each new agent session its own git worktree and branch, in PROJECT-worktrees beside the project."
     )
     var worktree = false
 
@@ -64,29 +64,31 @@ struct HostRunCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Answer an agent's question with no after this time: 90s, 30m or 12h. Default: 30m.",
+            "Answer no to an agent's question after this time, such as 90s, 30m or 12h. Default: 30m.",
             valueName: "time"
         ),
         transform: TimeSpan.init(commandLine:)
     )
     var questionTimeout: TimeSpan?
 
-    @Option(help: "Who may answer an agent's question with always or never: owner, or devices too.")
+    @Option(help: "Who may answer always or never to an agent's question: owner, or devices (and the owner).")
     var alwaysBy = AlwaysBy.owner
 
     @Option(
-        help:
-            ArgumentHelp(
-                "End a turn after the agent was silent for this long. Default: 2m, or 15m for models and agents of the Agent Client Protocol.",
-                valueName: "time"
-            ),
+        help: ArgumentHelp(
+            """
+            End a turn when the agent has been silent for this long. Default: 2m, or 15m for models and Agent Client \
+            Protocol agents.
+            """,
+            valueName: "time"
+        ),
         transform: TimeSpan.init(wait:)
     )
     var turnTimeout: TimeSpan?
 
     @Option(
         help: ArgumentHelp(
-            "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
+            "Also write each QR code to this PNG file (mode 0600). The host removes it when it stops.",
             valueName: "file"
         ),
         completion: .file()
@@ -109,7 +111,7 @@ struct HostRunCommand: AsyncParsableCommand {
         }
         guard !worktree || agent.changesFiles else {
             throw ValidationError(
-                "--worktree needs an agent that changes files: one of `pairtool host agents`, or --agent-command."
+                "--worktree needs an agent that changes files: one from `pairtool host agents`, or --agent-command."
             )
         }
         if let interface = discovery.interface, !lan, interface != "lo" {

@@ -65,9 +65,10 @@ struct HostWorktreesCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a session's worktree and branch.",
             discussion: """
-                A worktree stays if work would be lost with it: files that are in no commit, commits that no other \
-                branch or tag leads to (also those of its reflog), or what git has not finished there, such as a rebase. \
-                --force removes it in any case, within seconds, whatever an agent did to the files or the repository.
+                A worktree is kept if work would be lost with it: files that are in no commit, commits that no other \
+                branch or tag leads to (including those in its reflog), or an unfinished git operation, such as a \
+                rebase. --force removes it anyway, within seconds, whatever an agent did to the files or the \
+                repository.
 
                 Examples:
                   pairtool host worktrees remove ee5f
@@ -78,7 +79,7 @@ struct HostWorktreesCommand: AsyncParsableCommand {
         @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
         var session: String
 
-        @Flag(help: "Remove it in any case, also if work is lost with it or it is locked.")
+        @Flag(help: "Remove it anyway, even if work is lost with it or it is locked.")
         var force = false
 
         @OptionGroup var options: OutputOptions

@@ -11,8 +11,8 @@ struct DisconnectCommand: AsyncParsableCommand {
         commandName: "disconnect",
         abstract: "End this device's connection to the host.",
         discussion: """
-            At a verified host this ends the session; the next command opens another. A legacy host has to be paired \
-            with again, so you are asked first. To end the pairing itself, run `pairtool devices revoke`.
+            On a verified host, this ends the session; the next command opens another. A legacy host has to be paired \
+            again, so you are asked first. To end the pairing itself, run `pairtool devices revoke`.
 
             Examples:
               pairtool disconnect

@@ -143,9 +143,8 @@ struct HostsForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Forget a host.",
         discussion: """
-            Removes the record on this machine, the host's part of the history, and the prompts that wait for it. You \
-            are asked first, unless you add --yes. The host still lists this device: revoke it first, if you want it \
-            gone there too.
+            Removes the host's record, its history and the prompts that wait for it from this machine. You are asked \
+            first, unless you add --yes. The host still lists this device: to remove it there too, revoke it first.
 
             Examples:
               pairtool hosts forget Studio

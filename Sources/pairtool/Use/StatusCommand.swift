@@ -23,7 +23,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --watch and a legacy host: the time between two requests. Default: 2s.",
+            "With --watch and a legacy host: the time between two polls. Default: 2s.",
             valueName: "time"
         ),
         transform: TimeSpan.init(wait:)

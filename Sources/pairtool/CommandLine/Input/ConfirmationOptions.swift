@@ -7,7 +7,7 @@ import Terminal
 /// The option `--yes` of commands that remove what cannot be had back. They ask first, and do nothing where nobody can
 /// be asked: a script that meant it says so.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do not ask first. Without a terminal, the command does nothing unless you say this.")
+    @Flag(help: "Do not ask first. Without a terminal, the command does nothing unless you use this.")
     var yes = false
 
     /// Asks the user, before anything is removed.

@@ -20,12 +20,12 @@ struct OutputOptions: ParsableArguments {
 
 /// How the text of messages is shown.
 struct RenderingOptions: ParsableArguments {
-    @Flag(help: "Print messages as they are. Default: show Markdown at a terminal that may have colours.")
+    @Flag(help: "Print messages as they are. Default: render Markdown on a terminal with colours.")
     var plain = false
 }
 
 /// Whether long output is shown in a pager.
 struct PagerOptions: ParsableArguments {
-    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
+    @Flag(name: .customLong("no-pager"), help: "Do not page long output. Default: on a terminal, $PAGER or less.")
     var avoidsPager = false
 }

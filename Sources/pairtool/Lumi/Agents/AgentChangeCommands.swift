@@ -57,10 +57,10 @@ struct AgentCreateCommand: AsyncParsableCommand {
 struct AgentEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change an agent on this machine. An agent of the Mac is copied first.",
+        abstract: "Change an agent on this machine. The Mac's agents are copied first.",
         discussion: """
-            Without options, at a terminal, your editor opens with the system prompt. The Mac's own agent stays as it is, \
-            also after the next sync. To go back to it: pairtool lumi agents restore AGENT.
+            Without options, at a terminal, your editor opens with the system prompt. The Mac's own agent stays as it \
+            is, even after the next sync. To go back to it: pairtool lumi agents restore AGENT.
 
             Examples:
               pairtool lumi agents edit Ada
@@ -119,8 +119,8 @@ struct AgentDeleteCommand: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Delete an agent on this machine. The Mac keeps its own.",
         discussion: """
-            Chats with the agent stay. An agent that was pulled from the Mac is hidden, also after the next sync. To \
-            have it back: pairtool lumi agents restore AGENT. You are asked first about an agent that is only here, \
+            Chats with the agent are kept. An agent that was pulled from the Mac is hidden, even after the next sync. \
+            To get it back: pairtool lumi agents restore AGENT. If the agent exists only here, you are asked first, \
             unless you add --yes.
 
             Examples:
@@ -169,7 +169,7 @@ struct AgentRestoreCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The agent, by the name that it has on the Mac, or by id prefix.")
+    @Argument(help: "The agent, by its name on the Mac, or by id prefix.")
     var agent: String
 
     @OptionGroup var host: HostOptions

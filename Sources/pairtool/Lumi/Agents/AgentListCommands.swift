@@ -52,7 +52,7 @@ struct AgentListCommand: AsyncParsableCommand {
 struct AgentSearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
-        abstract: "List the agents with a text in their name, model, provider or system prompt.",
+        abstract: "Find agents by text in their name, model, provider or system prompt.",
         discussion: """
             Examples:
               pairtool lumi agents search brief
@@ -60,7 +60,7 @@ struct AgentSearchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The text, in upper or lower case.")
+    @Argument(help: "The text (case does not matter).")
     var text: String
 
     @OptionGroup var host: HostOptions

@@ -33,7 +33,7 @@ struct AgentSettingsOptions: ParsableArguments {
     var temperature: AgentNumber<Double>?
 
     @Option(
-        help: "The most tokens of an answer, 1 to 1048576; “default” for the provider's own.",
+        help: "The most tokens in an answer, 1 to 1048576; “default” for the provider's own.",
         transform: AgentNumber<Int>.tokens
     )
     var maxTokens: AgentNumber<Int>?

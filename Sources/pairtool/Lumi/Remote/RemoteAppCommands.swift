@@ -9,7 +9,7 @@ import Terminal
 struct RemoteAppsCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
-        abstract: "List the applications that run on the Mac.",
+        abstract: "List the applications running on the Mac.",
         discussion: """
             Examples:
               pairtool lumi remote apps

@@ -11,7 +11,8 @@ struct RemoteCommand: AsyncParsableCommand {
         abstract: "Control a Mac with Lumi.",
         discussion: """
             Lumi hosts prove nothing and do not encrypt. Newer ones ask their user about each connection: pairtool \
-            waits up to a minute for that. Without a command, you type any number of commands over one connection.
+            waits up to a minute for the answer. Without a command, you can type any number of commands over one \
+            connection.
 
             Examples:
               pairtool lumi remote

@@ -11,8 +11,8 @@ struct RemotePromptCommand: AsyncParsableCommand {
         commandName: "prompt",
         abstract: "Type commands for the Mac, over one connection.",
         discussion: """
-            Each line is a command of `pairtool lumi remote`, without these words. Ctrl-D ends it. From a pipe, the first \
-            command that fails ends it, too.
+            Each line is a `pairtool lumi remote` command, without these three words. Ctrl-D ends the connection. From \
+            a pipe, the first command that fails ends it, too.
 
             Examples:
               pairtool lumi remote

@@ -235,7 +235,7 @@ struct RemoteMuteCommand: RemoteSubcommand {
 struct RemoteMediaCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "media",
-        abstract: "Show or control what the Mac plays.",
+        abstract: "Show or control what the Mac is playing.",
         discussion: """
             Examples:
               pairtool lumi remote media
@@ -243,7 +243,7 @@ struct RemoteMediaCommand: RemoteSubcommand {
             """
     )
 
-    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what plays.")
+    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what is playing.")
     var act: LumiRequest.MediaAct?
 
     @OptionGroup var host: HostOptions

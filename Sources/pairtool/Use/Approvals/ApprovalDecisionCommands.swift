@@ -18,7 +18,7 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Also approve later requests of its kind, if the agent offers that and the host allows it.")
+    @Flag(help: "Also approve later requests of the same kind, if the agent offers that and the host allows it.")
     var always = false
 
     @Option(
@@ -49,7 +49,7 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     @Option(help: "The reason. Jarvis daemons need one and pass it on; agents do not get it.")
     var reason: String?
 
-    @Flag(help: "Also reject later requests of its kind, if the agent offers that and the host allows it.")
+    @Flag(help: "Also reject later requests of the same kind, if the agent offers that and the host allows it.")
     var never = false
 
     @OptionGroup var decision: ApprovalDecisionOptions

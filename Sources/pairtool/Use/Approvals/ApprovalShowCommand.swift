@@ -8,7 +8,7 @@ import Terminal
 struct ApprovalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the details of a request: the command, or the whole difference.",
+        abstract: "Show the details of a request: the command, or the whole diff.",
         discussion: """
             Examples:
               pairtool approvals show 7b0e

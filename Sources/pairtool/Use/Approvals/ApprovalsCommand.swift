@@ -10,11 +10,13 @@ import Terminal
 /// The option `--via`, for hosts that may have a second base URL.
 struct ApprovalPlaceOption: ParsableArguments {
     @Option(
-        help:
-            ArgumentHelp(
-                "With a Jarvis daemon: use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first.",
-                valueName: "place"
-            )
+        help: ArgumentHelp(
+            """
+            With a Jarvis daemon: use only this base URL, local or cloud (the second one). Default: the second one if \
+            nothing answers at the first.
+            """,
+            valueName: "place"
+        )
     )
     var via: CompanionClientConfiguration.BaseURL?
 
@@ -29,10 +31,10 @@ struct ApprovalsCommand: AsyncParsableCommand {
         commandName: "approvals",
         abstract: "Show what agents want to do, and approve or reject it.",
         discussion: """
-            One inbox for all paired hosts that ask: agents of verified hosts, which this device may answer with the \
+            One inbox for all paired hosts that ask: verified hosts, whose agents this device may answer if it has the \
             permission approve, and Jarvis daemons. AICLI servers list no questions: their agents ask only where the \
-            prompt was sent. --host shows those of one host. Name a request by its id, or by at least four characters \
-            of it.
+            prompt was sent. --host shows the requests of one host. Name a request by its id, or by at least its first \
+            four characters.
 
             Examples:
               pairtool approvals
@@ -65,7 +67,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "With --watch and a Jarvis daemon: the time between two requests. Default: 2s.",
+                "With --watch and a Jarvis daemon: the time between two polls. Default: 2s.",
                 valueName: "time"
             ),
             transform: TimeSpan.init(wait:)

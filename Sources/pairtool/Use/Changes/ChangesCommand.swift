@@ -9,8 +9,8 @@ struct ChangesCommand: AsyncParsableCommand {
         commandName: "changes",
         abstract: "Show what the agent has changed since a chat's session began.",
         discussion: """
-            The project has to be a git repository. New files count as well, committed or not; what was changed before \
-            the session does not. Files over 8 MiB are listed without their content.
+            The project has to be a git repository. New files are included, committed or not; changes made before the \
+            session are not. Files over 8 MiB are listed without their content.
 
             Examples:
               pairtool changes "show beds"
@@ -51,7 +51,7 @@ struct ChangesOptions: ParsableArguments {
     )
     var file: String?
 
-    @Flag(help: "List the files without the differences.")
+    @Flag(help: "List the files without the diffs.")
     var stat = false
 
     @OptionGroup var pager: PagerOptions

@@ -12,9 +12,8 @@ struct WorktreesCommand: AsyncParsableCommand {
         commandName: "worktrees",
         abstract: "List where agents work in git repositories; remove worktrees.",
         discussion: """
-            A host that was started with `pairtool host --worktree` gives each new session a worktree and a branch of \
-            its own beside the project. Name a session by its chat or branch. (For an AICLI host: pairtool aicli \
-            sessions.)
+            A host started with `pairtool host --worktree` gives each new session its own worktree and branch beside \
+            the project. Name a session by its chat or branch. (For an AICLI host: pairtool aicli sessions.)
 
             Examples:
               pairtool worktrees
@@ -76,11 +75,11 @@ struct WorktreesCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a session's worktree and branch.",
             discussion: """
-                A worktree stays if work would be lost with it: files that are in no commit, commits that no other \
-                branch or tag leads to (also those of its reflog), or what git has not finished there, such as a rebase. \
-                --force removes it in any case, within seconds. Files that git ignores now, and by the .gitignore files of \
-                the commit at which the session began, do not count. \
-                The chat's messages stay; its next prompt begins a new session.
+                A worktree is kept if work would be lost with it: files that are in no commit, commits that no other \
+                branch or tag leads to (including those in its reflog), or an unfinished git operation, such as a \
+                rebase. --force removes it anyway, within seconds. Files do not count if git ignores them now and also \
+                by the .gitignore files of the commit where the session began. The chat's messages are kept; its next \
+                prompt begins a new session.
 
                 Examples:
                   pairtool worktrees remove "show beds"
@@ -91,7 +90,7 @@ struct WorktreesCommand: AsyncParsableCommand {
         @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
         var session: String
 
-        @Flag(help: "Remove it in any case, also if work is lost with it or it is locked.")
+        @Flag(help: "Remove it anyway, even if work is lost with it or it is locked.")
         var force = false
 
         @OptionGroup var host: HostOptions

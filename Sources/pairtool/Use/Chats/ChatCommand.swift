@@ -10,10 +10,10 @@ struct ChatCommand: AsyncParsableCommand {
         commandName: "chat",
         abstract: "Chat interactively.",
         discussion: """
-            Starts a new chat unless you name one. Lines are edited with the keys of Emacs and bash; Alt-Enter begins \
-            another line, and Ctrl-X Ctrl-E opens $VISUAL or $EDITOR. @FILE attaches a text file. Ctrl-C cancels an \
-            answer at hosts that can, and stops waiting for it at others, which still finish it. Ctrl-D or /quit ends \
-            the chat. /help lists the commands.
+            Starts a new chat unless you name one. Editing keys are those of Emacs and bash; Alt-Enter begins another \
+            line, and Ctrl-X Ctrl-E opens $VISUAL or $EDITOR. @FILE attaches a text file. Ctrl-C cancels an answer if \
+            the host can do that; otherwise pairtool stops waiting, and the host still finishes it. Ctrl-D or /quit \
+            ends the chat. /help lists the commands.
 
             Examples:
               pairtool chat

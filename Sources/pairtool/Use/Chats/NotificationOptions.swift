@@ -3,7 +3,7 @@ import Terminal
 
 /// Whether the end of an answer may be shown on the desktop.
 struct NotificationOptions: ParsableArguments {
-    @Flag(help: "Show nothing on the desktop when a long answer ends, fails, or the agent asks a question.")
+    @Flag(help: "Show nothing on the desktop when a long answer ends or fails, or the agent asks a question.")
     var noNotify = false
 
     /// The output for the command.

@@ -19,10 +19,10 @@ struct SendCommand: AsyncParsableCommand {
             If the connection breaks, pairtool reads the rest of the answer from the chat's history. It never sends \
             a prompt twice.
 
-            Agents decide which of their tools they ask about; --allow-tool answers for you. What an agent does not ask \
-            about, it does; in each turn, a line names the first tool of each kind that was neither allowed nor asked \
-            about. Only models that a host runs itself, and Macs, get no tools but those that you allow. The built-in \
-            agent only reads, and needs no permission.
+            Agents decide which tools they ask about; --allow-tool answers for you. They use the others without \
+            asking; in each turn, a line names the first tool of each kind that was neither allowed nor asked about. \
+            Only models that a host runs itself, and Macs, are limited to the tools that you allow. The built-in agent \
+            only reads, and needs no permission.
 
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file
@@ -34,8 +34,8 @@ struct SendCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             """
-            The chat, by title or id prefix, and the prompt. Without a prompt, or with -, it is read from standard input; \
-            at a terminal only with -.
+            The chat, by title or id prefix, and the prompt. If the prompt is missing or -, it is read from standard \
+            input; on a terminal, only if it is -.
             """
         ),
         completion: .custom { words, _, _ in await Completions.chats(words) }

@@ -6,16 +6,16 @@ struct ToolOptions: ParsableArguments {
         name: .customLong("allow-tool"),
         help:
             """
-            Allow this tool (repeatable): an agent's questions about this tool or kind of tool, such as edit, are \
-            answered with yes, once each, and a model gets it. Default: you are asked, and a model gets no tools.
+            Allow this tool or kind of tool, such as edit (repeatable): each question from an agent about it is \
+            answered “allow once”, and a model gets it. Default: you are asked, and a model gets no tools.
             """
     )
     var allowed: [String] = []
 
-    @Flag(help: "Allow all tools: all questions of the agent are answered with yes, once each.")
+    @Flag(help: "Allow all tools: each question from the agent is answered “allow once”.")
     var allowAllTools = false
 
-    @Flag(help: "Deny all other requests of the agent, once each.")
+    @Flag(help: "Deny all other requests: each question from the agent is answered “reject once”.")
     var denyQuestions = false
 
     mutating func validate() throws {

@@ -9,13 +9,13 @@ import Terminal
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print what happens at the host, as it happens.",
+        abstract: "Print what happens on the host, as it happens.",
         discussion: """
             A verified host reports events over one connection. If it breaks, pairtool connects again and reads what \
-            it missed. A host that is off is waited for. A legacy host is polled every few seconds, and shows only which device is connected and which \
-            projects and chats have changed.
+            it missed. If a host is off, pairtool waits for it. A legacy host is polled every few seconds, and shows \
+            only which device is connected and which projects and chats have changed.
 
-            What waits in the outbox is sent when its host is there or comes back, and tried again every minute.
+            Prompts in the outbox are sent when their host is there or comes back, and tried again every minute.
 
             Examples:
               pairtool watch
@@ -25,7 +25,7 @@ struct WatchCommand: AsyncParsableCommand {
     )
 
     @Option(
-        help: ArgumentHelp("With a legacy host: the time between two requests. Default: 5s.", valueName: "time"),
+        help: ArgumentHelp("With a legacy host: the time between two polls. Default: 5s.", valueName: "time"),
         transform: TimeSpan.init(wait:)
     )
     var interval = TimeSpan(seconds: 5)

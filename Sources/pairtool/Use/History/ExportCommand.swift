@@ -10,9 +10,9 @@ import Terminal
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the chats that this machine has read to files.",
+        abstract: "Export the chats that this machine has read.",
         discussion: """
-            No host is asked. To have a whole chat, read it first: pairtool messages CHAT --all.
+            No host is asked. To export a whole chat, read it first: pairtool messages CHAT --all.
 
             Examples:
               pairtool export "show beds"
@@ -33,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The format: md or json. Default: by the output file's extension, else md.",
+            "The format: md or json. Default: from the output file's extension, else md.",
             valueName: "format"
         )
     )

@@ -14,8 +14,8 @@ struct HistoryCommand: AsyncParsableCommand {
         commandName: "history",
         abstract: "Manage the projects, chats and messages kept on this machine.",
         discussion: """
-            What is listed, read or said is kept in one database that only you can read, so that it can be shown \
-            without the host and searched. How long and how much: config.toml.
+            pairtool keeps what you list, read and send in one database that only you can read. You can search it, and \
+            show it without the host. config.toml limits its age and size.
 
             Examples:
               pairtool history
@@ -111,7 +111,7 @@ struct HistoryCommand: AsyncParsableCommand {
     struct Prune: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "prune",
-            abstract: "Remove what the limits in config.toml no longer allow; other commands do this automatically.",
+            abstract: "Remove what exceeds the limits in config.toml; other commands do this automatically.",
             discussion: """
                 Examples:
                   pairtool history prune
@@ -121,7 +121,7 @@ struct HistoryCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "Remove messages that are older, such as 90d, regardless of config.toml.",
+                "Remove messages older than this, such as 90d, regardless of config.toml.",
                 valueName: "age"
             ),
             transform: { text in
@@ -156,12 +156,12 @@ struct HistoryCommand: AsyncParsableCommand {
     struct Clear: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "clear",
-            abstract: "Remove everything that is kept, or everything of one host.",
+            abstract: "Remove the whole history, or that of one host.",
             discussion: """
-                You are asked first, unless you add --yes. Nothing is removed at the hosts. Chats that \
-                exist only on this machine, such as those that you continued with agents of a Lumi host, are kept \
-                unless you add --kept-chats. A damaged history is replaced by an empty one; without --kept-chats, its \
-                file is moved away.
+                You are asked first, unless you add --yes. Nothing is removed from the hosts. Chats that exist only on \
+                this machine, such as those that you continued with agents of a Lumi host, are kept unless you add \
+                --kept-chats. A damaged history is replaced by an empty one; without --kept-chats, its file is \
+                renamed, not removed.
 
                 Examples:
                   pairtool history clear
@@ -173,7 +173,7 @@ struct HistoryCommand: AsyncParsableCommand {
         @Option(help: "Only this host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
         var host: String?
 
-        @Flag(help: "Also remove chats that are only here.")
+        @Flag(help: "Also remove chats that exist only here.")
         var keptChats = false
 
         @OptionGroup var confirmation: ConfirmationOptions
@@ -247,9 +247,9 @@ struct HistoryCommand: AsyncParsableCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the history to a file (SQLite, mode 0600), also while other commands write.",
+            abstract: "Copy the history to a file (SQLite, mode 0600), even while other commands write.",
             discussion: """
-                Replaces no file. To use the copy, put it in the place that `pairtool history status` shows.
+                Never replaces a file. To use the copy, put it in the place that `pairtool history status` shows.
 
                 Examples:
                   pairtool history backup ~/history.db

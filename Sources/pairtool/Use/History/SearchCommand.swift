@@ -12,9 +12,9 @@ struct SearchCommand: AsyncParsableCommand {
         commandName: "search",
         abstract: "Search the chats that this machine has listed, read or written.",
         discussion: """
-            Finds messages that have all of the words. Put a phrase in quotes to find it as it is; water* also finds \
-            “watering”. The best matches come first, and the newest of equally good ones. If nothing matches, pairtool \
-            tries the words as beginnings of words, then the text anywhere. It uses at most 64 words, and asks no host.
+            Finds messages that contain all of the words. Put an exact phrase in quotes; water* also finds “watering”. \
+            The best matches come first; of equally good ones, the newest. If nothing matches, pairtool tries the \
+            words as prefixes, then the text anywhere. It uses at most 64 words, and asks no host.
 
             Examples:
               pairtool search pump
@@ -23,7 +23,7 @@ struct SearchCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The words, in upper or lower case.")
+    @Argument(help: "The words (case does not matter).")
     var text: String
 
     @Option(
@@ -32,7 +32,7 @@ struct SearchCommand: AsyncParsableCommand {
     )
     var host: String?
 
-    @Flag(help: "Search the chats of all hosts, as without --host.")
+    @Flag(help: "Search the chats of all hosts (the default).")
     var allHosts = false
 
     @Option(help: "Only chats of this project, by name, path or id prefix.")
@@ -40,14 +40,14 @@ struct SearchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only what is newer: an age such as 12h, 30d or 2w, or a date such as 2026-05-31.",
+            "Only messages newer than this: an age such as 12h, 30d or 2w, or a date such as 2026-05-31.",
             valueName: "age"
         ),
         transform: SinceTime.init(commandLine:)
     )
     var since: SinceTime?
 
-    @Option(help: "Only messages of this role: user, assistant or another word of the host.")
+    @Option(help: "Only messages with this role: user, assistant or another that the host uses.")
     var role: String?
 
     @Option(help: ArgumentHelp("Show at most N matches. Default: 50.", valueName: "n"))

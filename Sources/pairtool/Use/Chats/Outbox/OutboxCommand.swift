@@ -8,14 +8,14 @@ import Terminal
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "List, send and remove the prompts that wait for hosts.",
+        abstract: "List, send and remove prompts that wait for hosts.",
         discussion: """
-            A prompt that was written while its host was away (pairtool send --queue) waits on this machine and is \
-            sent once: by pairtool outbox send, by pairtool watch or auto once the host is back, or before the next \
-            prompt of its chat. Other commands only say that it waits. For a verified host, one with --allow-tool, \
-            --allow-all-tools or --deny-questions is not sent by watch and auto, which do not answer the agent's \
-            questions. Nor is one for an AICLI server, which answers only the program that sent the prompt. One that \
-            may have been sent already is marked “uncertain”. It is sent again only if you say so.
+            A prompt written while its host was away (pairtool send --queue) waits on this machine and is sent once: \
+            by pairtool outbox send, by pairtool watch or auto once the host is back, or before the next prompt in its \
+            chat. Other commands only tell you that it waits. watch and auto do not answer an agent's questions, so \
+            they send verified hosts no prompts with --allow-tool, --allow-all-tools or --deny-questions. They send \
+            AICLI servers none, because those answer only the program that sent the prompt. A prompt that may have \
+            been sent already is marked “uncertain”, and is sent again only if you say so.
 
             Examples:
               pairtool outbox
@@ -32,7 +32,7 @@ struct OutboxCommand: AsyncParsableCommand {
 struct OutboxListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the waiting prompts of all hosts.",
+        abstract: "List the waiting prompts for all hosts.",
         discussion: """
             Examples:
               pairtool outbox list
@@ -66,7 +66,7 @@ struct OutboxListCommand: AsyncParsableCommand {
 struct OutboxShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a waiting prompt as it is, and why it was not sent.",
+        abstract: "Show a waiting prompt in full, and why it was not sent.",
         discussion: """
             Examples:
               pairtool outbox show 3f2a
@@ -107,9 +107,9 @@ struct OutboxSendCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Only this prompt, by id prefix. Default: all that wait.")
+    @Argument(help: "Only this prompt, by id prefix. Default: all waiting prompts.")
     var id: String?
-    @Option(help: "Send this prompt although it may have been sent already, or was refused.")
+    @Option(help: "Send this prompt even if it may have been sent already or was refused.")
     var again: String?
     @OptionGroup var rendering: RenderingOptions
     @OptionGroup var host: HostOptions

@@ -2,7 +2,7 @@
 ///
 /// Words in braces are placeholders; the document shows them without the braces.
 package enum Advice: String, Sendable, CaseIterable {
-    case installDaemon = "Nothing, unless other programs need it: sudo apt install avahi-daemon"
+    case installDaemon = "Not needed, unless other programs use it: sudo apt install avahi-daemon"
     case restartBus = "Restart the system bus and the daemon: sudo systemctl restart dbus avahi-daemon"
     case restartDaemon = """
         Restart the daemon and read what it says: sudo systemctl restart avahi-daemon; journalctl -u \

@@ -123,7 +123,7 @@ package enum PinnedTLS {
         CompanionClientError(
             .pinMismatch,
             message:
-                "\(endpoint) shows another TLS key than the one that was paired: expected \(expected), shown \(shown). "
+                "\(endpoint) shows another TLS key, not the one that was paired: expected \(expected), shown \(shown). "
                 + "Someone may be intercepting the connection; nothing was sent.",
             delivery: .notSent
         )

@@ -12,7 +12,7 @@ extension PairingPayload {
         guard let expiresAt, hasEnded(at: hostTime) else { return nil }
         return PairingError(
             .expired,
-            "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
+            "the code expired at \(LocalTime.text(expiresAt)) (by the host's clock)"
         )
     }
 }

@@ -1,3 +1,4 @@
+import CompanionWire
 import Markdown
 import NIOConcurrencyHelpers
 
@@ -6,6 +7,9 @@ package final class LiveBlock: Sendable {
     private struct State {
         var region: LiveRegion
         var shown: [String] = []
+        /// Whether the shell has the terminal; and how often the process had been continued at the last drawing.
+        var isInBackground = false
+        var continuations = TerminalEcho.continuations
         /// Whether somebody else uses the terminal.
         var isHeld = false
         var hasEnded = false
@@ -28,7 +32,8 @@ package final class LiveBlock: Sendable {
 
     /// Shows lines in place of those before. Where the window has no room for all, those at the top are left out.
     ///
-    /// - Parameter lines: Sanitised by the caller, and narrower than the window. None: the block is empty.
+    /// - Parameter lines: Sanitised by the caller. One that is wider than the window is cut, unless it has colours. None:
+    ///   the block is empty.
     package func show(_ lines: [String]) {
         state.withLockedValue { state in
             guard !state.hasEnded else { return }
@@ -69,10 +74,20 @@ package final class LiveBlock: Sendable {
 
     private func draw(_ state: inout State, below lines: String = "") {
         guard !state.isHeld, !state.hasEnded else { return }
+        // Nothing is drawn into the line that is typed for the shell.
+        let (wasInBackground, continuations) = (state.isInBackground, state.continuations)
+        (state.isInBackground, state.continuations) = (TerminalEcho.isInBackground, TerminalEcho.continuations)
+        guard !state.isInBackground else { return context.stderr.write(lines) }
+        if wasInBackground || continuations != state.continuations {
+            // Others have written below what was drawn.
+            state.region = LiveRegion(breaksRows: context.breaksRows)
+        }
         let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
         let out = state.region.show(
             finished: Array(lines.utf8),
-            open: state.shown.map { Array($0.utf8) },
+            open: state.shown.map { line in
+                Array((line.has("\u{1B}") ? line : DisplayWidth.cut(line, to: window.columns)).utf8)
+            },
             columns: window.columns,
             // A code may take the whole window; a text that comes leaves a row.
             rows: window.rows + 1

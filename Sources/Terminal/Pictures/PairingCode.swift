@@ -49,7 +49,7 @@ package struct PairingCode: Sendable {
             }
         }
         if let failure { output.say("\(failure) \(ways), or type the digits.") }
-        output.data(text)
+        output.data(output.fitted(text))
         return false
     }
 

@@ -55,6 +55,12 @@ package enum TerminalEcho {
     /// In the background, the terminal is the shell's, which has set its own mode.
     static var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
+    /// Whether standard input is a terminal at which another process is in front.
+    static var isInBackground: Bool { tcgetpgrp(STDIN_FILENO) > 0 && !isForeground }
+
+    /// How often the process was continued after it had been stopped, while the echo was off.
+    static var continuations: Int { Int(continued) }
+
     private static func isDefault(_ number: Int32) -> Bool {
         var action = sigaction()
         sigaction(number, nil, &action)
@@ -67,6 +73,8 @@ package enum TerminalEcho {
 nonisolated(unsafe) private var usualMode = termios()
 /// The same without the echo. Safe because it is written and read when the other one is.
 nonisolated(unsafe) private var silentMode = termios()
+/// How often SIGCONT came. Safe because the handler alone writes it, and a reader that misses one sees it a moment later.
+nonisolated(unsafe) private var continued: sig_atomic_t = 0
 /// Whether SIGTSTP has a handler here. Safe because it is written and read when the modes are.
 nonisolated(unsafe) private var handlesStops = false
 
@@ -84,6 +92,7 @@ private func giveBack(_ number: Int32) {
 }
 
 private func takeAgain(_ number: Int32) {
+    continued &+= 1
     if handlesStops { signal(SIGTSTP, giveBack) }
     setMode(silentMode)
 }

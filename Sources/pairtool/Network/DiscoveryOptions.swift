@@ -42,8 +42,8 @@ extension HostURL {
         guard let url = HostURL(text) else {
             throw ValidationError(
                 "“\(TerminalText.line(text))” is not an address. Give an IP address or a name that ends in .local, and a port "
-                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local. Other names are not looked up, and "
-                    + "there is no path."
+                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local. Other names, and paths, are not "
+                    + "accepted."
             )
         }
         self = url

@@ -80,7 +80,7 @@ struct HostPairCommand: AsyncParsableCommand {
     /// - Parameter known: The devices before. One that pairs again is told by the time.
     private func waitForDevice(besides known: [AdminDevice], until end: Date, on output: Output) async throws {
         let paired: AdminDevice? = try await TerminalInteraction(output: output).working(
-            on: "Waiting for a device. Ctrl-C stops waiting, but the code stays valid",
+            on: "Waiting for a device (Ctrl-C stops waiting)",
             until: end
         ) {
             while output.context.now() < end {

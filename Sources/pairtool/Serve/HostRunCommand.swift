@@ -168,7 +168,8 @@ struct HostRunCommand: AsyncParsableCommand {
                 turnTimeout: turnTimeout?.duration ?? agent.usualTimeout,
                 adoptsOrphans: true
             ),
-            logger: LoggingSetup.logger("host", usual: .warning, context: context)
+            // At a terminal, the screen says what a warning would.
+            logger: LoggingSetup.logger("host", usual: isSeen(output) ? .error : .warning, context: context)
         )
         let screen = HostScreen(
             output: output,
@@ -194,12 +195,14 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
-    /// Codes at a terminal, until one was used; for a script that wants each of them; and where nobody can see them, as
-    /// in a service, only with `pairtool host pair`.
+    /// Always a code for who wants it in a file or a pipe; at a terminal, until one was used; and where nobody can see it,
+    /// as in a service, only with `pairtool host pair`.
     private func challenges(_ output: Output) -> ChallengePolicy {
-        let isSeen = output.context.stdoutIsTerminal && output.format == .text
-        return isSeen ? .untilPaired : showSecrets || qrFile != nil ? .always : .onDemand
+        if qrFile != nil || !isSeen(output) && showSecrets { return .always }
+        return isSeen(output) ? .untilPaired : .onDemand
     }
+
+    private func isSeen(_ output: Output) -> Bool { output.context.stdoutIsTerminal && output.format == .text }
 
     private func absoluteProjects() throws -> [String] {
         let current = FileManager.default.currentDirectoryPath

@@ -24,6 +24,10 @@ actor HostScreen {
     private let block: LiveBlock?
     /// The code as it is drawn, and the window that it was drawn for.
     private var drawing: (lines: [String], window: TerminalContext.WindowSize?)?
+    /// Whether only the QR code is accepted, and what was entered wrongly: shown with the code, as the message above it may
+    /// leave a small window at once.
+    private var isLocked = false
+    private var wrongEntry: String?
     /// The names of devices by their ids, also of those that are gone.
     private var names: [String: String] = [:]
     /// Whether a device is paired.
@@ -128,7 +132,7 @@ actor HostScreen {
     }
 
     private func take(_ challenge: PairingStartResponse) {
-        (self.challenge, drawing) = (challenge, nil)
+        (self.challenge, drawing, wrongEntry) = (challenge, nil, nil)
         do {
             try picture?.write(challenge.qrPayload)
         } catch {
@@ -151,13 +155,20 @@ actor HostScreen {
             if challenges == .onDemand { line("There is no pairing code now. To pair a device: pairtool host pair") }
         case .challenge(let challenge): show(challenge)
         case .challengeEnded(let reason): showEnd(reason)
-        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
-        case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
+        case .wrongCode(let address, let left):
+            wrongEntry = "a wrong code was entered\(Self.tries(left))"
+            line(Self.wrongCode(address: address, left: left))
+        case .paired(let device, let address):
+            (isLocked, wrongEntry) = (false, nil)
+            line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
+            isLocked = true
             line(
-                "\(failures) wrong codes in a row: the six digits are locked, the QR code still works. To unlock them: pairtool host unlock"
+                "\(failures) wrong codes in a row: the six digits are locked; the QR code still works. To unlock them: pairtool host unlock"
             )
-        case .pairingUnlocked: line("Pairing is unlocked.")
+        case .pairingUnlocked:
+            isLocked = false
+            line("Pairing is unlocked.")
         case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
         case .permissionsChanged(let id, let permissions):
             line("Permissions of \(device(id)): \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
@@ -254,8 +265,11 @@ actor HostScreen {
     private static let pairAdvice = "To make a new one: pairtool host pair"
 
     private static func wrongCode(address: String, left: Int) -> String {
-        let tries = left == 0 ? "" : left == 1 ? " (1 try left)" : " (\(left) tries left)"
-        return "Someone at \(address) entered a wrong code\(tries). If it was not you, end this host."
+        "Someone at \(address) entered a wrong code\(tries(left)). If that was not you, end this host."
+    }
+
+    private static func tries(_ left: Int) -> String {
+        left == 0 ? "" : left == 1 ? " (1 try left)" : " (\(left) tries left)"
     }
 
     // MARK: The code
@@ -291,7 +305,8 @@ actor HostScreen {
         guard let block else { return }
         guard let challenge else { return block.show(challenges == .untilPaired && !nextFollows ? [keyLine] : []) }
         let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
-        block.show(lines(challenge) + ["valid for \(left)"])
+        let warning = isLocked ? "the six digits are locked" : wrongEntry
+        block.show(lines(challenge) + ["valid for \(left)" + (warning.map { "; \($0)" } ?? "")])
     }
 
     private var keyLine: String {

@@ -20,7 +20,7 @@ import Testing
             #expect(text.out.contains("7B0E4A52  Deploy web to production") && text.err.contains(jarvis.endpointText))
             jarvis.change { $0.approvals = [] }
             let none = await user.run("approvals", "--json")
-            #expect(none.status == 0 && none.out.isEmpty && none.err.contains("No request waits"), "\(none)")
+            #expect(none.status == 0 && none.out.isEmpty && none.err.contains("No request is waiting"), "\(none)")
         }
     }
 

@@ -22,7 +22,7 @@ struct ApprovalView {
         output.warnOfUnreadable(list, at: approvals.place)
         guard !list.approvals.isEmpty else {
             throw AppError.empty(
-                all ? "No requests at \(name)" : "No request waits for a decision at \(name)",
+                all ? "No requests at \(name)" : "No request is waiting for a decision at \(name)",
                 next: watchCommand
             )
         }

@@ -158,7 +158,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             let rows = found.answers.flatMap { answer in answer.value.map { answer.row($0) } }
                 .sorted { ($0.row.requestedAt ?? .distantPast) < ($1.row.requestedAt ?? .distantPast) }
             guard !rows.isEmpty else {
-                throw found.failure(.empty("No request waits for a decision", next: "pairtool approvals --watch"))
+                throw found.failure(.empty("No request is waiting for a decision", next: "pairtool approvals --watch"))
             }
             let hostColumn = TableColumn<HostRow<ApprovalRow>>("HOST", shrinks: true, rank: 0) { $0.host.name }
             output.list(rows, more: [hostColumn]) { $0.row }

@@ -137,13 +137,13 @@ package struct ByteText: Sendable, Hashable {
 }
 
 extension [String] {
-    /// The beginnings of ids, to show to people: all of the length by which the ids differ, and of 8 scalars at least.
+    /// The beginnings of ids, to show to people: all of the length by which the ids differ, of 8 to 36 scalars.
     package var shortIDs: [String] {
         let sorted = map { [Unicode.Scalar]($0.unicodeScalars) }.sorted { $0.lexicographicallyPrecedes($1) }
         let length = zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
             guard pair.0 != pair.1 else { return length }
             return Swift.max(length, zip(pair.0, pair.1).prefix { $0 == $1 }.count + 1)
         }
-        return map { $0.scalars(atMost: length) }
+        return map { $0.scalars(atMost: Swift.min(length, 36)) }
     }
 }

@@ -35,8 +35,8 @@ package struct TerminalContext: Sendable {
     package var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
     /// The messages that the user has seen and that are not repeated.
     package var said = SaidOnce()
-    /// The ids of the questions that the user has answered at this terminal.
-    package var answered = SaidOnce()
+    /// What the user has answered at this terminal.
+    package var answers = GivenAnswers()
 
     /// The size of a window in characters.
     package struct WindowSize: Sendable, Hashable {
@@ -122,12 +122,29 @@ package final class SaidOnce: Sendable {
     private let texts = NIOLockedValueBox<Set<ByteText>>([])
 
     /// - Returns: Whether the message is new.
-    @discardableResult
     package func insert(_ text: String) -> Bool {
         texts.withLockedValue { $0.insert(ByteText(text)).inserted }
     }
+}
 
-    package func contains(_ text: String) -> Bool { texts.withLockedValue { $0.contains(ByteText(text)) } }
+/// The answers that the user has given to questions.
+package final class GivenAnswers: Sendable {
+    private let names = NIOLockedValueBox<[ByteText: String]>([:])
+
+    package init() {}
+
+    /// Keeps the answer to a question.
+    ///
+    /// - Parameter name: The answer in the agent's words.
+    package func insert(_ name: String, to question: String) {
+        names.withLockedValue { $0[ByteText(question)] = name }
+    }
+
+    /// Whether the user has given this answer.
+    package func has(_ name: String?, to question: String) -> Bool {
+        guard let name, let given = names.withLockedValue({ $0[ByteText(question)] }) else { return false }
+        return given.isSame(as: name)
+    }
 }
 
 /// A drawing at the end of a terminal's output that changes. Others have to ask for room there.

@@ -32,13 +32,13 @@ extension AgentDiff {
         var text: Substring
     }
 
-    /// The change as readers get it.
+    /// The change as readers get it: with the agent's path of the file, by which rules decide.
     ///
-    /// - Parameter directory: The agent's; the path of a file in it begins there.
+    /// - Parameter directory: The agent's; in the text of the difference, the path of a file in it begins there.
     func change(in directory: String?) -> ToolReport.Change {
         var shown = self
         shown.path = path.relative(to: directory)
-        return ToolReport.Change(path: shown.path, diff: shown.unified)
+        return ToolReport.Change(path: path, diff: shown.unified)
     }
 
     /// The change as `diff -u` shows it.

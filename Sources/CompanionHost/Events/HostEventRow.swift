@@ -30,6 +30,7 @@ package struct HostEventRow: Encodable, Sendable {
     var by: String?
     var mode: AgentMode?
 
+    /// An event of the advertisement.
     package init(event: String, message: String) {
         self.event = event
         self.message = message

@@ -7,9 +7,10 @@ import ServiceLifecycle
 
 /// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.
 ///
-/// Where the ``policy`` says so, a challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
-/// is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are accepted until the owner
-/// unlocks pairing; the token of the QR code still is. A start from this machine ends a pause, but not the lock.
+/// Where the ``policy`` says so, a challenge that expires, is used or is burnt is followed by a new one. After several
+/// burnt in a row the next one is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are
+/// accepted until the owner unlocks pairing; the token of the QR code still is. A start from this machine ends a pause,
+/// but not the lock.
 package actor CompanionPairingService {
     /// The times of the challenges, the guesses that are left, and the lock.
     package struct State: Sendable, Hashable {
@@ -139,7 +140,7 @@ package actor CompanionPairingService {
         if wasLocked {
             events.send(.pairingUnlocked)
             // The digits that were guessed at are not taken again.
-            if policy != .onDemand, challenge.offer != nil { _ = start(seconds: seconds, grant: usualGrant) }
+            if policy != .onDemand, challenge.offer != nil { _ = start(seconds: seconds, grant: grant) }
         }
         renew()
         wake.yield()
@@ -185,7 +186,7 @@ package actor CompanionPairingService {
     private var isOnDemand: Bool {
         switch policy {
         case .always: false
-        case .untilPaired: !devices.devices().isEmpty
+        case .untilPaired: devices.devices().contains { $0.isActive(at: clock.now()) }
         case .onDemand: true
         }
     }
@@ -196,14 +197,12 @@ package actor CompanionPairingService {
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
     func noChallenge(now: Date) -> HostError {
         guard let pausedUntil, pausedUntil > now else {
-            let way =
-                switch policy {
-                case .always: ""
-                case .untilPaired: " To show one, press c there, or on the host: pairtool host pair"
-                case .onDemand: " To show one, on the host: pairtool host pair"
-                }
-            guard !way.isEmpty else { return Self.notActiveError }
-            return HostError(.pairingNotActive, "The host shows no code.\(way)", retryable: true)
+            guard isOnDemand else { return Self.notActiveError }
+            return HostError(
+                .pairingNotActive,
+                "The host shows no code. To show one, on the host: pairtool host pair",
+                retryable: true
+            )
         }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
         return HostError(

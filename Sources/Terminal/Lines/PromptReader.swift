@@ -159,7 +159,7 @@ extension TerminalContext {
 
     /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and
     /// screen cut them.
-    private var reflows: Bool {
+    var reflows: Bool {
         if environment["TMUX"] != nil { return true }
         let terminal = environment["TERM"] ?? ""
         return terminal != "linux" && !terminal.begins(with: "rxvt") && environment["STY"] == nil

@@ -21,7 +21,7 @@ package final class LiveBlock: Sendable {
     /// Becomes the drawing of the context.
     package init(_ context: TerminalContext) {
         self.context = context
-        state = NIOLockedValueBox(State(region: LiveRegion(breaksRows: context.breaksRows)))
+        state = NIOLockedValueBox(State(region: LiveRegion(breaksRows: context.reflows)))
         context.drawing.set(
             TerminalDrawing.Control(
                 insert: { [weak self] in self?.insert($0) ?? false },
@@ -80,7 +80,7 @@ package final class LiveBlock: Sendable {
         guard !state.isInBackground else { return context.stderr.write(lines) }
         if wasInBackground || continuations != state.continuations {
             // Others have written below what was drawn.
-            state.region = LiveRegion(breaksRows: context.breaksRows)
+            state.region = LiveRegion(breaksRows: context.reflows)
         }
         let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
         let out = state.region.show(
@@ -95,9 +95,4 @@ package final class LiveBlock: Sendable {
         // In one write: a half-drawn block would flicker.
         out.withUnsafeBytes { if !$0.isEmpty { context.stderr.write($0) } }
     }
-}
-
-extension TerminalContext {
-    /// Whether the terminal breaks rows that are too wide for a window that was made narrower. xterm cuts them.
-    var breaksRows: Bool { environment["XTERM_VERSION"] == nil }
 }

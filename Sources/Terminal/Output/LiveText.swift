@@ -52,7 +52,7 @@ package final class LiveText<Progress: LiveLine>: Sendable {
     package init(_ progress: Progress, context: TerminalContext, options: MarkdownOptions) {
         self.context = context
         begin = context.now()
-        let region = LiveRegion(breaksRows: context.breaksRows)
+        let region = LiveRegion(breaksRows: context.reflows)
         state = NIOLockedValueBox(State(stream: MarkdownStream(options), region: region, progress: progress))
         context.drawing.set(
             TerminalDrawing.Control(
@@ -179,7 +179,7 @@ package final class LiveText<Progress: LiveLine>: Sendable {
         guard isForced || state.isDirty || frame != state.lastFrame else { return }
         state.lastFrame = frame
         let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
-        if context.breaksRows, window.columns < state.stream.options.columns {
+        if context.reflows, window.columns < state.stream.options.columns {
             // tmux may have moved rows out of reach: those of a paragraph stay as it has broken them.
             state.stream.finishRows()
             state.finished += state.stream.takeRows()

@@ -65,8 +65,9 @@ struct StandardInput: InputSource {
         // A terminal alone has something to drop: what waits in a pipe stays.
         tcflush(STDIN_FILENO, TCIFLUSH)
         question()
-        defer { tcflush(STDIN_FILENO, TCIFLUSH) }
-        return try readLine(echo: true)
+        let answer = try readLine(echo: true)
+        tcflush(STDIN_FILENO, TCIFLUSH)
+        return answer
     }
 
     func readLine(echo: Bool) throws -> String? {

@@ -55,8 +55,11 @@ package enum TerminalEcho {
     /// In the background, the terminal is the shell's, which has set its own mode.
     static var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-    /// Whether standard input is a terminal at which another process is in front.
-    static var isInBackground: Bool { tcgetpgrp(STDIN_FILENO) > 0 && !isForeground }
+    /// Whether standard error is a terminal at which another process is in front.
+    static var isInBackground: Bool {
+        let front = tcgetpgrp(STDERR_FILENO)
+        return front > 0 && front != getpgrp()
+    }
 
     /// How often the process was continued after it had been stopped, while the echo was off.
     static var continuations: Int { Int(continued) }
@@ -71,7 +74,7 @@ package enum TerminalEcho {
 /// The terminal's own mode, for the handlers below. Safe because it is written before they are installed, and only read
 /// while they are.
 nonisolated(unsafe) private var usualMode = termios()
-/// The same without the echo. Safe because it is written and read when the other one is.
+/// The same without the echo, and perhaps by key. Safe because it is written and read when the other one is.
 nonisolated(unsafe) private var silentMode = termios()
 /// How often SIGCONT came. Safe because the handler alone writes it, and a reader that misses one sees it a moment later.
 nonisolated(unsafe) private var continued: sig_atomic_t = 0

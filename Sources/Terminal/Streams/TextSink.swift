@@ -17,6 +17,7 @@ extension TextSink {
 package final class TextBuffer: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])
 
+    /// Begins empty.
     package init() {}
 
     /// What was written.

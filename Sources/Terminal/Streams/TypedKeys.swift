@@ -3,26 +3,27 @@ import LocalState
 
 /// Keys that are typed at this process's terminal while it does something else, which the terminal does not show.
 package enum TypedKeys {
-    /// Hands on each key, until the task is cancelled, the user interrupts or the input ends. An arrow key or a paste,
-    /// which begin with an escape character, are none.
+    /// Hands on each key, until the task is cancelled, the user interrupts or the input ends. Several characters at once,
+    /// as of an arrow key or a paste, are none.
     ///
     /// In the background the terminal is the shell's: nothing is read there.
     package static func each(_ take: (UInt8) async -> Void) async {
         // The usual effect, a stop, would take a host away that was sent to the background while it waited for a key.
-        signal(SIGTTIN, SIG_IGN)
+        let before = signal(SIGTTIN, SIG_IGN)
         defer {
             TerminalEcho.restore()
-            signal(SIGTTIN, SIG_DFL)
+            signal(SIGTTIN, before)
         }
         while let keys = try? await Interrupts.shared.waiting({ try await BlockingCall.run(next) }) {
-            guard keys.first != 0x1B else { continue }
-            for key in keys { await take(key) }
+            if keys.count == 1 { await take(keys[0]) }
         }
     }
 
     /// What is typed next; empty when the program was in the background, nil at the end of the input.
     private static func next() throws -> [UInt8]? {
         guard TerminalEcho.isForeground else {
+            // The shell has set its own mode. In the foreground, it is to be set again.
+            TerminalEcho.restore()
             try Interrupts.shared.pause(milliseconds: 1000)
             return []
         }
@@ -32,7 +33,6 @@ package enum TypedKeys {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         if count < 0 { return [EINTR, EAGAIN, EIO].contains(errno) ? [] : nil }
-        // Ctrl-D ends the input here as elsewhere.
-        return count == 0 || bytes[..<count] == [0x04] ? nil : Array(bytes[..<count])
+        return count == 0 ? nil : Array(bytes[..<count])
     }
 }

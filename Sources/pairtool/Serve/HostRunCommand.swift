@@ -195,7 +195,7 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
-    /// Always a code for who wants it in a file or a pipe; at a terminal, until one was used; and where nobody can see it,
+    /// Always a code for who wants it in a file or a pipe; at a terminal, while no device is paired; and where nobody can see it,
     /// as in a service, only with `pairtool host pair`.
     private func challenges(_ output: Output) -> ChallengePolicy {
         if qrFile != nil || !isSeen(output) && showSecrets { return .always }

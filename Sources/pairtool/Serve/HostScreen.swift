@@ -20,6 +20,8 @@ actor HostScreen {
     private let directory: String?
     private let dense: Bool
     private var challenge: PairingStartResponse?
+    /// Whether there was a code since the start.
+    private var hadChallenge = false
     /// The code and what is said of it, at the end of the terminal's output; nil where there is none.
     private let block: LiveBlock?
     /// The code as it is drawn, and the window that it was drawn for.
@@ -60,7 +62,7 @@ actor HostScreen {
     /// - Parameter devices: Those that are paired.
     func show(_ event: HostEvent, devices: [PairedDevice]) {
         for device in devices { names[device.id] = device.name }
-        hasDevices = !devices.isEmpty
+        hasDevices = devices.contains { $0.isActive(at: output.context.now()) }
         show(event)
     }
 
@@ -111,7 +113,7 @@ actor HostScreen {
 
     /// Whether keys are read.
     nonisolated var takesKeys: Bool {
-        challenges == .untilPaired && output.context.stdinIsTerminal && output.context.editsLines
+        block != nil && challenges == .untilPaired && output.context.stdinIsTerminal && output.context.editsLines
     }
 
     /// Clears the code, and removes the picture of the last one.
@@ -132,7 +134,7 @@ actor HostScreen {
     }
 
     private func take(_ challenge: PairingStartResponse) {
-        (self.challenge, drawing, wrongEntry) = (challenge, nil, nil)
+        (self.challenge, hadChallenge, drawing, wrongEntry) = (challenge, true, nil, nil)
         do {
             try picture?.write(challenge.qrPayload)
         } catch {
@@ -152,7 +154,9 @@ actor HostScreen {
         case .listening(let port, let tlsPort):
             let place = lan ? "on the network" : "on this machine only (--lan changes that)"
             line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
-            if challenges == .onDemand { line("There is no pairing code now. To pair a device: pairtool host pair") }
+            if challenges == .onDemand || block == nil && !nextFollows {
+                line("There is no pairing code now. To pair a device: pairtool host pair")
+            }
         case .challenge(let challenge): show(challenge)
         case .challengeEnded(let reason): showEnd(reason)
         case .wrongCode(let address, let left):
@@ -303,7 +307,10 @@ actor HostScreen {
     /// Draws the end of the terminal's output: the code and the time that it is valid, or how to get one.
     func draw() {
         guard let block else { return }
-        guard let challenge else { return block.show(challenges == .untilPaired && !nextFollows ? [keyLine] : []) }
+        guard let challenge else {
+            let isOnDemand = challenges == .untilPaired && (hadChallenge || hasDevices)
+            return block.show(isOnDemand ? [keyLine] : [])
+        }
         let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
         let warning = isLocked ? "the six digits are locked" : wrongEntry
         block.show(lines(challenge) + ["valid for \(left)" + (warning.map { "; \($0)" } ?? "")])

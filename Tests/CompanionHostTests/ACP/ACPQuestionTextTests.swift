@@ -52,6 +52,7 @@ import Testing
         for path in shown { #expect(asked.arguments.contains("\n--- \(path)\n+++ \(path)\n")) }
         // Rules look at the agent's own words.
         #expect(asked.call.locations.map(\.path) == ["/p/src/b", "/p//c"])
+        #expect(asked.call.changes.map(\.path) == paths)
     }
 
     @Test("An old or a new text is left out only if the difference shows all of it", arguments: [7, 8])

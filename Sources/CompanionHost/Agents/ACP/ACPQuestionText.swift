@@ -36,7 +36,8 @@ struct ACPQuestionText {
         if !places.isEmpty { parts.append(places.joined(separator: "\n")) }
         if call.changes.count > 1 {
             parts.append(
-                "Files that would change: " + call.changes.map { $0.path.oneLine(atMost: 4096) }.joined(separator: ", ")
+                "Files that would change: "
+                    + call.changes.map { $0.path.relative(to: directory).oneLine(atMost: 4096) }.joined(separator: ", ")
             )
         }
         parts += call.changes.map(\.diff)

@@ -38,7 +38,7 @@ extension TerminalInteraction {
                     shown = keys.lines
                 } else if let option = keys.option(for: key) {
                     context.stderr.write(TerminalText.line(option.label) + "\n")
-                    context.answered.insert(approval.id)
+                    context.answers.insert(option.name, to: approval.id)
                     return .option(option.id)
                 } else {
                     // Enter and keys that mean nothing here.

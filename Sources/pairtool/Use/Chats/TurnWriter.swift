@@ -18,7 +18,7 @@ struct TurnWriter: TurnDisplay {
     private var lastNotice: String?
     /// Since when the agent thinks.
     private var thinkingSince: Date?
-    /// Whether the user has answered a question of this turn here.
+    /// Whether the user has answered the last question here, and its tool has not ended.
     private var hasAnswered = false
     /// The steps of the plan that was shown last.
     private var lastPlan: [String] = []
@@ -76,11 +76,8 @@ struct TurnWriter: TurnDisplay {
             case .decided:
                 screen.update { $0.status = nil }
                 // Who answered by a key has seen the answer, and what the tool would do.
-                if output.context.answered.contains(notice.id) {
-                    hasAnswered = true
-                } else {
-                    screen.note(notice.ending)
-                }
+                hasAnswered = output.context.answers.has(notice.answer, to: notice.id)
+                if !hasAnswered { screen.note(notice.ending) }
             case .continued: screen.note("The agent continues.")
             }
         // Folded: how long it thought is shown, and what it thought is in the JSON.
@@ -122,6 +119,7 @@ struct TurnWriter: TurnDisplay {
     private mutating func show(_ tool: ToolReport, on screen: LiveText<TurnProgress>) {
         // The line of the tool names the files.
         let wasSeen = hasAnswered && tool.asked == true
+        if tool.hasEnded { hasAnswered = false }
         let rows = wasSeen ? [] : tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
         for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }
         if rows.count > Self.mostRows {

@@ -86,26 +86,36 @@ package final class Interrupts: Sendable {
     ///
     /// - Throws: `CancellationError` when a signal arrives.
     package func wait(for descriptor: Int32, events: Int32) throws {
-        try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: -1)
+        _ = try wait(for: descriptor, events: events, milliseconds: -1)
+    }
+
+    /// Does the same, for no longer than a time; -1 for any time.
+    ///
+    /// - Returns: False if the time is over.
+    /// - Throws: `CancellationError` when a signal arrives.
+    package func wait(for descriptor: Int32, events: Int32, milliseconds: Int32) throws -> Bool {
+        try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: milliseconds)
     }
 
     /// Waits. Blocks.
     ///
     /// - Throws: `CancellationError` when a signal arrives.
     package func pause(milliseconds: Int32) throws {
-        try poll([], milliseconds: milliseconds)
+        _ = try poll([], milliseconds: milliseconds)
     }
 
-    private func poll(_ others: [pollfd], milliseconds: Int32) throws {
+    /// - Returns: Whether there is something to read or write, or that may be.
+    private func poll(_ others: [pollfd], milliseconds: Int32) throws -> Bool {
         var entries = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)] + others
         while Glibc.poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
             // Other failures concern the descriptor. Its next read or write reports them.
-            guard errno == EINTR else { return }
+            guard errno == EINTR else { return true }
         }
         guard entries[0].revents == 0 else {
             drainWake()
             throw CancellationError()
         }
+        return entries.dropFirst().contains { $0.revents != 0 }
     }
 
     /// Ends a wait for standard input, as a signal does.

@@ -28,8 +28,9 @@ package enum TypedKeys {
             return []
         }
         TerminalEcho.turnOff(byKey: true)
-        try Interrupts.shared.wait(for: STDIN_FILENO, events: POLLIN)
-        guard TerminalEcho.isForeground else { return [] }
+        // Not for ever: sent to the background and back meanwhile, the terminal has to be asked for keys again.
+        let isReady = try Interrupts.shared.wait(for: STDIN_FILENO, events: POLLIN, milliseconds: 1000)
+        guard isReady, TerminalEcho.isForeground else { return [] }
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = read(STDIN_FILENO, &bytes, bytes.count)
         if count < 0 { return [EINTR, EAGAIN, EIO].contains(errno) ? [] : nil }

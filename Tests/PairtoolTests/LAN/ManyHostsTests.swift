@@ -31,6 +31,20 @@ struct ManyHostsTests {
         """
     }
 
+    /// Looks for the hosts. A machine that is busy with something else loses packets: a look that lacks hosts is repeated,
+    /// twice at most.
+    private func looks(_ options: String) -> String {
+        """
+        for look in 1 2 3; do
+            on desk "$PAIRTOOL" discover \(options) --json --timeout 120s >$LAN/hosts || fail "look $look ended with $?"
+            found=$(wc -l <$LAN/hosts)
+            echo "look $look: $found hosts" >&2
+            [ $found -lt 500 ] || break
+        done
+        cat $LAN/hosts
+        """
+    }
+
     private func expectAll(_ run: LAN.Run) {
         let hosts = run.lines(as: LAN.Host.self)
         #expect(hosts.count == 500)
@@ -42,12 +56,7 @@ struct ManyHostsTests {
 
     @Test("The daemon, where it keeps enough records, gives all of them, within the objects that it allows a client")
     func daemon() async throws {
-        let run = try await LAN.run(
-            script(
-                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120s"#,
-                cacheEntries: 20_000
-            )
-        )
+        let run = try await LAN.run(script(looks("--engine daemon"), cacheEntries: 20_000))
         #expect(run.status == 0, "\(run.errors)")
         #expect(!run.errors.contains("warning"))
         expectAll(run)
@@ -55,21 +64,7 @@ struct ManyHostsTests {
 
     @Test("The embedded engine gives all of them")
     func embedded() async throws {
-        // A machine that is busy with something else loses packets: a look that lacks hosts is repeated, twice at most.
-        let run = try await LAN.run(
-            script(
-                """
-                for look in 1 2 3; do
-                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120s >$LAN/hosts \\
-                        || fail "look $look ended with $?"
-                    found=$(wc -l <$LAN/hosts)
-                    echo "look $look: $found hosts" >&2
-                    [ $found -lt 500 ] || break
-                done
-                cat $LAN/hosts
-                """
-            )
-        )
+        let run = try await LAN.run(script(looks("--engine embedded --interface eth0")))
         #expect(run.status == 0, "\(run.errors)")
         #expect(!run.errors.contains("warning"))
         expectAll(run)
@@ -82,7 +77,7 @@ struct ManyHostsTests {
                 """
                 on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120s >$LAN/some || fail "nothing is found"
                 [ "$(wc -l <$LAN/some)" -lt 500 ] || fail "the daemon keeps more than it says"
-                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 120s
+                \(looks("--interface eth0"))
                 """,
                 cacheEntries: 1000
             )

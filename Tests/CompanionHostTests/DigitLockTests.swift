@@ -147,6 +147,10 @@ struct DelayedCodeTests {
 
 @Suite("Codes on demand", .timeLimit(.minutes(5)))
 struct CodesOnDemandTests {
+    private func isOpen(_ host: TestHost) async -> Bool {
+        await host.server.administration.pairingState.expiresAt != nil
+    }
+
     @Test("A host that nobody looks at has no code until one is asked for, and none behind it")
     func onDemand() async throws {
         let clock = TestClock()
@@ -154,26 +158,25 @@ struct CodesOnDemandTests {
             $0.challenges = .onDemand
         } _: { host, device in
             let administration = host.server.administration
-            func isOpen() async -> Bool { await administration.pairingState.expiresAt != nil }
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
             let refused = try await device.guessWrong()
             #expect(refused.code == .pairingNotActive && refused.error?.contains("pairtool host pair") == true)
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
 
             let used = await administration.startPairing(ttlSeconds: nil, grant: nil)
             try await device.pair(.code(used.code))
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
             #expect(try await device.guessWrong().code == .pairingNotActive)
 
             _ = await administration.startPairing(ttlSeconds: nil, grant: nil)
             for left in [2, 1, 0] { #expect(try await device.guessWrong().failure?.triesLeft == left) }
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
             #expect(try await device.guessWrong().code == .pairingNotActive)
 
             _ = await administration.startPairing(ttlSeconds: 60, grant: nil)
             clock.advance(by: 61)
             #expect(try await device.guessWrong().code == .pairingNotActive)
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
 
             let last = await administration.startPairing(ttlSeconds: nil, grant: nil)
             try await device.pair(.code(last.code))
@@ -187,18 +190,17 @@ struct CodesOnDemandTests {
             $0.challenges = .untilPaired
         } _: { host, device in
             let administration = host.server.administration
-            func isOpen() async -> Bool { await administration.pairingState.expiresAt != nil }
             _ = try await host.challenge()
             for _ in 0..<3 { _ = try await device.guessWrong() }
-            #expect(await isOpen(), "a burnt code is followed by the next one")
+            #expect(await isOpen(host), "a burnt code is followed by the next one")
             try await device.pair()
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
             let refused = try await device.guessWrong()
             #expect(refused.code == .pairingNotActive && refused.error?.contains("pairtool host pair") == true)
 
             let asked = await administration.startPairing(ttlSeconds: nil, grant: nil)
             try await device.pair(.code(asked.code))
-            #expect(await !isOpen())
+            #expect(await !isOpen(host))
         }
     }
 }

@@ -183,13 +183,7 @@ package actor CompanionPairingService {
     }
 
     /// Whether the next challenge waits for a request from this machine.
-    private var isOnDemand: Bool {
-        switch policy {
-        case .always: false
-        case .untilPaired: devices.devices().contains { $0.isActive(at: clock.now()) }
-        case .onDemand: true
-        }
-    }
+    private var isOnDemand: Bool { !policy.startsNext(devices: devices.devices(), now: clock.now()) }
 
     /// Whether no challenge runs because several were burnt.
     var isPaused: Bool { pausedUntil != nil }

@@ -32,8 +32,8 @@ actor HostScreen {
     private var wrongEntry: String?
     /// The names of devices by their ids, also of those that are gone.
     private var names: [String: String] = [:]
-    /// Whether a device is paired.
-    private var hasDevices = false
+    /// Whether the host makes a new code when one has ended.
+    private var nextFollows: Bool
     /// The titles of the chats that are being answered.
     private var titles: [ByteText: String] = [:]
 
@@ -57,18 +57,22 @@ actor HostScreen {
         self.directory = directory
         let isSeen = output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
         block = isSeen ? LiveBlock(output.context) : nil
+        nextFollows = challenges.startsNext(devices: [], now: output.context.now())
     }
 
     /// - Parameter devices: Those that are paired.
     func show(_ event: HostEvent, devices: [PairedDevice]) {
         for device in devices { names[device.id] = device.name }
-        hasDevices = devices.contains { $0.isActive(at: output.context.now()) }
+        nextFollows = challenges.startsNext(devices: devices, now: output.context.now())
         show(event)
     }
 
     func show(_ event: HostEvent) {
         if case .challenge(let challenge) = event { take(challenge) }
-        if case .challengeEnded = event { endChallenge() }
+        if case .challengeEnded = event {
+            (challenge, drawing) = (nil, nil)
+            draw()
+        }
         // Only once the host listens: a host that fails to start serves nothing.
         if case .listening = event, let directory {
             output.say("Serving the current directory, \(directory). To serve another: --project DIR")
@@ -142,21 +146,12 @@ actor HostScreen {
         }
     }
 
-    private func endChallenge() {
-        (challenge, drawing) = (nil, nil)
-        // Nobody is to scan a code that is over.
-        if !nextFollows { picture?.remove() }
-        draw()
-    }
-
     private func show(text event: HostEvent) {
         switch event {
         case .listening(let port, let tlsPort):
             let place = lan ? "on the network" : "on this machine only (--lan changes that)"
             line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
-            if challenges == .onDemand || block == nil && !nextFollows {
-                line("There is no pairing code now. To pair a device: pairtool host pair")
-            }
+            if block == nil, !nextFollows { line("There is no pairing code now. To pair a device: pairtool host pair") }
         case .challenge(let challenge): show(challenge)
         case .challengeEnded(let reason): showEnd(reason)
         case .wrongCode(let address, let left):
@@ -247,26 +242,16 @@ actor HostScreen {
         title.isEmpty ? id.shortID : "“\(title)”"
     }
 
-    /// Whether the host makes a new code when one has ended.
-    private var nextFollows: Bool {
-        switch challenges {
-        case .always: true
-        case .untilPaired: !hasDevices
-        case .onDemand: false
-        }
-    }
-
     private func showEnd(_ reason: PairingChallengeEnd) {
-        let next = nextFollows ? "A new one follows." : challenges == .onDemand ? Self.pairAdvice : ""
+        // Without a next code, the line at the end of the terminal's output says how to get one.
+        let next = nextFollows ? " A new one follows." : block == nil ? " To make a new one: pairtool host pair" : ""
         switch reason {
-        case .burnt: line("Three wrong codes: this code is no longer valid. \(next)")
+        case .burnt: line("Three wrong codes: this code is no longer valid.\(next)")
         // In place of a code that has expired, the terminal shows the next one.
-        case .expired: if block == nil || !nextFollows { line("The code has expired. \(next)") }
+        case .expired: if block == nil || !nextFollows { line("The code has expired.\(next)") }
         case .used, .replaced: break
         }
     }
-
-    private static let pairAdvice = "To make a new one: pairtool host pair"
 
     private static func wrongCode(address: String, left: Int) -> String {
         "Someone at \(address) entered a wrong code\(tries(left)). If that was not you, end this host."
@@ -308,7 +293,7 @@ actor HostScreen {
     func draw() {
         guard let block else { return }
         guard let challenge else {
-            let isOnDemand = challenges == .untilPaired && (hadChallenge || hasDevices)
+            let isOnDemand = challenges == .untilPaired && (hadChallenge || !nextFollows)
             return block.show(isOnDemand ? [keyLine] : [])
         }
         let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
@@ -334,9 +319,10 @@ actor HostScreen {
             rowsAfter: 1,
             ways: "Make the window larger\(code.denseWay)\(fileWay)"
         )
-        let lines = text.text.trimmingWhitespace().parts("\n", omittingEmpty: false).map(String.init)
-        drawing = ([""] + lines, window)
-        return [""] + lines
+        // An empty row above, if there is room for it.
+        let lines = [""] + text.text.trimmingWhitespace().parts("\n", omittingEmpty: false).map(String.init)
+        drawing = (lines, window)
+        return lines
     }
 
     private func advertised(as name: String, by engine: DiscoveryEngineKind) -> String {

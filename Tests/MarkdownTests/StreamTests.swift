@@ -14,10 +14,10 @@ struct StreamTests {
         for piece in pieces {
             stream.feed(piece)
             let finished = stream.takeRows()
-            screen.write(region.show(finished: finished, open: stream.openRows(), columns: columns, rows: rows))
+            screen.write(region.show(finished: finished, open: stream.openRows(), columns: columns, most: rows - 1))
         }
         stream.finish()
-        screen.write(region.show(finished: stream.takeRows(), open: [], columns: columns, rows: rows))
+        screen.write(region.show(finished: stream.takeRows(), open: [], columns: columns, most: rows - 1))
         return screen
     }
 
@@ -93,12 +93,12 @@ struct StreamTests {
         var region = LiveRegion()
         for scalar in text.unicodeScalars {
             stream.feed(String(scalar))
-            screen.write(region.show(open: stream.openRows(), columns: 20, rows: 10))
+            screen.write(region.show(open: stream.openRows(), columns: 20, most: 9))
             #expect(screen.shown.split(separator: "\n").count <= 9)
         }
         #expect(screen.shown.hasSuffix("line 30"))
         stream.finish()
-        screen.write(region.show(finished: stream.takeRows(), open: [], columns: 20, rows: 10))
+        screen.write(region.show(finished: stream.takeRows(), open: [], columns: 20, most: 9))
         #expect(screen.shown.split(separator: "\n").count == 30)
         #expect(screen.faults == [])
     }
@@ -115,14 +115,14 @@ struct StreamTests {
         var stream = MarkdownStream(MarkdownOptions(columns: 20))
         var (region, screen) = (LiveRegion(), TerminalScreen(columns: 20, rows: 10))
         stream.feed("1111 2222 3333 4444 5555 66")
-        screen.write(region.show(open: stream.openRows() + [[], Array("-- busy --".utf8)], columns: 20, rows: 10))
+        screen.write(region.show(open: stream.openRows() + [[], Array("-- busy --".utf8)], columns: 20, most: 9))
         screen.resize(columns: 12)
         stream.finishRows()
         let finished = stream.takeRows()
         stream.options.columns = 12
         stream.feed("66 *7777* 8888")
         let open = stream.openRows() + [[], Array("-- busy --".utf8)]
-        let out = region.show(finished: finished, open: open, columns: 12, rows: 10)
+        let out = region.show(finished: finished, open: open, columns: 12, most: 9)
         // The first row is not touched: of the second and the line below, which the window has not broken, go up two.
         #expect(String(decoding: out, as: UTF8.self).hasPrefix("\u{1B}[2A\r"), "\(out)")
         screen.write(out)
@@ -140,8 +140,8 @@ struct StreamTests {
     @Test("A narrower window: what was drawn is taken away with the rows that the terminal made of it")
     func narrower() {
         var region = LiveRegion()
-        _ = region.show(open: [Array("\u{1B}[1m0123456789\u{1B}[0m".utf8), Array("abc".utf8)], columns: 10, rows: 20)
-        let out = region.show(open: [Array("x".utf8)], columns: 4, rows: 20)
+        _ = region.show(open: [Array("\u{1B}[1m0123456789\u{1B}[0m".utf8), Array("abc".utf8)], columns: 10, most: 19)
+        let out = region.show(open: [Array("x".utf8)], columns: 4, most: 19)
         #expect(String(decoding: out, as: UTF8.self) == "\u{1B}[3A\r\u{1B}[K\u{1B}[C\u{1B}[J\rx")
     }
 }

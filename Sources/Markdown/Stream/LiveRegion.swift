@@ -25,13 +25,13 @@ package struct LiveRegion: Sendable {
     ///
     /// - Parameters:
     ///   - finished: Rows that become the terminal's, each with a line feed.
-    ///   - open: The rows of the region below them, each no wider than the window. Those at the top are left out if the
-    ///     window has too few rows.
+    ///   - open: The rows of the region below them, each no wider than the window. Those at the top are left out if they
+    ///     are too many.
     ///   - columns: The width of the window.
-    ///   - rows: The height of the window.
-    package mutating func show(finished: [UInt8] = [], open: [[UInt8]], columns: Int, rows: Int) -> [UInt8] {
+    ///   - most: The most rows of the region: at most the height of the window.
+    package mutating func show(finished: [UInt8] = [], open: [[UInt8]], columns: Int, most: Int) -> [UInt8] {
         let feed = UInt8(ascii: "\n")
-        let open = Array(open.suffix(max(1, rows - 1)))
+        let open = Array(open.suffix(most))
         let isNarrower = self.columns > columns && breaksRows
         self.columns = columns
         defer { drawn = open }
@@ -52,7 +52,7 @@ package struct LiveRegion: Sendable {
             // The cursor has to end up behind the last row, which is written again for that.
             if kept == open.count, kept > 0 { (same, kept) = (same - 1, kept - 1) }
             let broken = isNarrower ? Self.brokenRows(drawn[same...], columns) : 0
-            let up = min(drawn.count - 1 - same + broken, rows - 1)
+            let up = min(drawn.count - 1 - same + broken, most)
             if up > 0 { out += "\u{1B}[\(up)A".utf8 }
             out += Self.erasure
         }

@@ -45,9 +45,8 @@ package final class LiveBlock: Sendable {
     /// Takes the lines away for good.
     package func end() {
         state.withLockedValue { state in
-            state.shown = []
+            (state.shown, state.hasEnded) = ([], true)
             draw(&state)
-            state.hasEnded = true
         }
         // Last: until the lines are gone, messages of others are written above them.
         context.drawing.set(nil)
@@ -63,17 +62,12 @@ package final class LiveBlock: Sendable {
 
     private func hold(_ isHeld: Bool) {
         state.withLockedValue { state in
-            // An empty block, while it is held.
-            let shown = state.shown
-            if isHeld { state.shown = [] }
-            state.isHeld = false
+            state.isHeld = isHeld
             draw(&state)
-            (state.shown, state.isHeld) = (shown, isHeld)
         }
     }
 
     private func draw(_ state: inout State, below lines: String = "") {
-        guard !state.isHeld, !state.hasEnded else { return }
         // Nothing is drawn into the line that is typed for the shell.
         let (wasInBackground, continuations) = (state.isInBackground, state.continuations)
         (state.isInBackground, state.continuations) = (TerminalEcho.isInBackground, TerminalEcho.continuations)
@@ -85,12 +79,11 @@ package final class LiveBlock: Sendable {
         let window = context.windowSize() ?? TerminalContext.WindowSize(columns: 80, rows: 24)
         let out = state.region.show(
             finished: Array(lines.utf8),
-            open: state.shown.map { line in
+            open: (state.isHeld ? [] : state.shown).map { line in
                 Array((line.has("\u{1B}") ? line : DisplayWidth.cut(line, to: window.columns)).utf8)
             },
             columns: window.columns,
-            // A code may take the whole window; a text that comes leaves a row.
-            rows: window.rows + 1
+            most: window.rows
         )
         // In one write: a half-drawn block would flicker.
         out.withUnsafeBytes { if !$0.isEmpty { context.stderr.write($0) } }

@@ -197,7 +197,8 @@ package final class LiveText<Progress: LiveLine>: Sendable {
             finished: state.finished,
             open: open,
             columns: window.columns,
-            rows: window.rows
+            // Room for a row of what is finished.
+            most: max(1, window.rows - 1)
         )
         state.cost = (ContinuousClock.now - clock) / .seconds(1)
         out.withUnsafeBytes { if !$0.isEmpty { context.stdout.write($0) } }

@@ -79,21 +79,29 @@ import Testing
     }
 
     @Test("Messages of others are written above the lines at the end, and after them as they are")
-    func liveBlock() {
+    func liveBlock() async {
         let sink = TextBuffer()
         var context = TerminalContext.process
         (context.stdout, context.stderr, context.drawing) = (sink, sink, TerminalDrawing())
+        context.windowSize = { .init(columns: 40, rows: 20) }
         let block = LiveBlock(context)
         context.writeMessage("before\n")
         block.show(["code", "valid for 5:00"])
         context.writeMessage("odd\n")
         // What stays is not written again.
         block.show(["code", "valid for 4:59"])
+        await context.drawing.pause {
+            context.stderr.write("asked\n")
+            block.show(["code", "valid for 4:58"])
+        }
+        // A line that is too wide is cut.
+        block.show([String(repeating: "x", count: 50)])
         block.end()
         context.writeMessage("after\n")
         let row = "\r\u{1B}[K\u{1B}[C\u{1B}[J\r"
         let both = "\u{1B}[1A\(row)"
-        let shown = "before\ncode\nvalid for 5:00\(both)odd\ncode\nvalid for 5:00\(row)valid for 4:59\(both)after\n"
+        let held = "\(both)asked\ncode\nvalid for 4:58\(both)\(String(repeating: "x", count: 39))…\(row)"
+        let shown = "before\ncode\nvalid for 5:00\(both)odd\ncode\nvalid for 5:00\(row)valid for 4:59\(held)after\n"
         #expect(sink.text == shown, "\(sink.text.debugDescription)")
     }
 

@@ -121,7 +121,7 @@ package final class CancellableTurn: Sendable {
                 let state = try await session.cancellation.cancelTurn(chatID: chatID, turnID: turn)
                 if state == "cancelled" { return .cancelled }
             } catch  where !Task.isCancelled {
-                await LocalHistory.forget(session.host, ifRevokedBy: error, in: session.environment)
+                await session.environment.endPairing(with: session.host, ifRevokedBy: error)
                 session.interaction.report(error)
                 session.interaction.say("Still waiting for the answer. Ctrl-C stops waiting for it.")
                 isWanted = false

@@ -237,7 +237,7 @@ extension HostSession {
         do {
             try await OutboxSender(self, mode: .leaving).send()
         } catch {
-            await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
+            await environment.endPairing(with: host, ifRevokedBy: error)
             guard !Task.isCancelled else { return }
             let failure = AppError(describing: error).adding("Prompts for \(host.name) keep waiting.")
             // Hosts come into sight again and again.

@@ -31,7 +31,7 @@ extension HostSelector {
             if let failure = health.standing?.failure { throw failure }
             return HostStatus(host, health: health)
         } catch let error as CompanionClientError {
-            await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
+            await environment.endPairing(with: host, ifRevokedBy: error)
             throw error.naming(host)
         }
     }

@@ -53,7 +53,7 @@ package struct HostSession: Sendable {
                     )
                 }
             } catch let error as CompanionClientError {
-                await LocalHistory.forget(host, ifRevokedBy: error, in: environment)
+                await environment.endPairing(with: host, ifRevokedBy: error)
                 throw error.naming(host)
             }
         }

@@ -29,21 +29,6 @@ extension LocalHistory {
         await HistoryRecorder(history, host: HistoryHost(host), now: environment.now).forget()
         await history.finish(at: environment.now())
     }
-
-    /// Removes a host's part if an error says that the host has ended the pairing: what it has shown is no longer this
-    /// device's. Its record says since when.
-    package static func forget(_ host: PairedHost, ifRevokedBy error: any Error, in environment: AppEnvironment) async {
-        guard let error = error as? CompanionClientError, error.code == .revoked else { return }
-        await forget(host, in: environment)
-        do {
-            try PairedHostStore(directory: environment.paths.data).update { hosts in
-                guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
-                hosts.hosts[index].revokedAt = hosts.hosts[index].revokedAt ?? environment.now()
-            }
-        } catch {
-            environment.interaction.warn(error)
-        }
-    }
 }
 
 extension HistoryHost {

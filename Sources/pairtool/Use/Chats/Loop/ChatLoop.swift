@@ -158,7 +158,7 @@ struct ChatLoop {
                 output.say(stopped())
                 return .stopped
             }
-            await LocalHistory.forget(session.host, ifRevokedBy: error, in: session.environment)
+            await session.environment.endPairing(with: session.host, ifRevokedBy: error)
             output.report(AppError(describing: error))
             return .failed(error)
         }

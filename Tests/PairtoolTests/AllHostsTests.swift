@@ -58,6 +58,24 @@ import Testing
         }
     }
 
+    @Test("Of a paste into a question, the first line is the answer; the rest answers no other question")
+    func paste() async throws {
+        try await withTwoMacs { _, _, user in
+            let ids = try await user.run("hosts", "--json").json.compactMap { $0["id"]?.string }
+            let shell = #"for id; do "$TOOL" hosts forget $id; done; echo ended"#
+            let tool = ["TOOL": BuiltTool.path]
+            try await user.atTerminal(["-c", shell, "sh"] + ids, environment: tool, program: "/bin/sh") { terminal in
+                try await terminal.shows("[y/N] ")
+                try await terminal.type("y\ny\n")
+                try await terminal.shows("Forgot ")
+                try await terminal.shows("[y/N] ")
+                try await terminal.type("n\n")
+                try await terminal.shows("ended")
+            }
+            #expect(try await user.run("hosts", "--json").json.map { $0["id"]?.string } == [ids[1]])
+        }
+    }
+
     @Test("What no host has, and options that contradict each other")
     func refusals() async throws {
         try await withTwoMacs { first, _, user in

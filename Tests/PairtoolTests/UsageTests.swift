@@ -17,9 +17,9 @@ import Testing
     @Test(
         "A value that is wrong is answered with what is right",
         arguments: [
-            (["discover", "--timeout", "0s"], "such as 90s, 30m, 12h or 7d, up to a day"),
-            (["approvals", "--watch", "--interval", "0s"], "such as 90s, 30m, 12h or 7d, up to a day"),
-            (["pair", "--timeout", "soon"], "such as 90s, 30m, 12h or 7d, up to a day"),
+            (["discover", "--timeout", "0s"], "Give a time of up to a day, such as 90s"),
+            (["approvals", "--watch", "--interval", "0s"], "Give a time of up to a day, such as 90s"),
+            (["pair", "--timeout", "soon"], "Give a time of up to a day, such as 90s"),
             (["discover", "--timeout", "5"], "“5” has no unit. Write 90s, 30m, 12h or 7d"),
             (["host", "pair", "--ttl", "300"], "has no unit"),
             (["discover", "--type", "bogus"], "looks like _lumiagent._tcp"),

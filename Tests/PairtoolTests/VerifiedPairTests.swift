@@ -118,6 +118,8 @@ import Testing
                     try await terminal.shows("nothing was sent. Try again.")
                     try await terminal.shows("Six digits")
                     try await terminal.type(new + "\r")
+                    // A code is shown while it is typed.
+                    try await terminal.shows(new)
                     #expect(try await terminal.status == 0)
                 }
                 #expect(await !events.has("wrong_code"), "it costs no try")

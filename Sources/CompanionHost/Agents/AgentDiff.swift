@@ -130,6 +130,11 @@ extension AgentDiff {
 }
 
 extension ToolReport.Change {
+    /// The path as the heading of the difference has it: from the agent's directory on.
+    var shownPath: String {
+        diff.parts("\n").dropFirst().first?.dropping(prefix: "+++ ").map(String.init) ?? path
+    }
+
     /// How many lines are new, and how many went.
     var counts: (added: Int, removed: Int) {
         // The first two name the file.

@@ -174,18 +174,12 @@ struct AgentFrames: Sendable {
         return report
     }
 
-    /// The path as the difference has it: from the agent's directory on.
-    private static func shownPath(of change: ToolReport.Change) -> String {
-        let line = change.diff.parts("\n").dropFirst().first
-        return line?.dropping(prefix: "+++ ").map(String.init) ?? change.path
-    }
-
     /// A short text about a tool that has ended: its changes, else the places where it worked, and its output. nil for
     /// none.
     private static func details(of call: ToolReport) -> String? {
         var parts = call.changes.map { change in
             let (added, removed) = change.counts
-            return "\(shownPath(of: change)) +\(added) −\(removed)"
+            return "\(change.shownPath) +\(added) −\(removed)"
         }
         if parts.isEmpty {
             parts = call.locations.map { $0.path + ($0.line.map { ":\($0)" } ?? "") }

@@ -53,6 +53,7 @@ import Testing
         // Rules look at the agent's own words.
         #expect(asked.call.locations.map(\.path) == ["/p/src/b", "/p//c"])
         #expect(asked.call.changes.map(\.path) == paths)
+        #expect(asked.call.changes.map(\.shownPath) == shown)
     }
 
     @Test("An old or a new text is left out only if the difference shows all of it", arguments: [7, 8])

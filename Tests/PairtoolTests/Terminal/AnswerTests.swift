@@ -204,6 +204,45 @@ import Testing
         #expect(sink.text == "3 tokens\n")
     }
 
+    @Test("Who has answered by a key reads neither the answer nor the difference again; other answers are told")
+    func answeredHere() {
+        let window = Window(columns: 60, rows: 20)
+        let output = window.output
+        var writer = TurnWriter(output: output, chatID: "c")
+        func decided(_ id: String, _ answer: String) -> TurnEvent {
+            .question(
+                ApprovalNotice(
+                    .decided,
+                    id: id,
+                    title: "Edit",
+                    kind: "edit",
+                    state: .approved,
+                    answer: answer,
+                    decidedBy: "desk"
+                )
+            )
+        }
+        func edit(_ id: String, adding line: String) -> TurnEvent {
+            let change = ToolReport.Change(path: "a", diff: "--- a\n+++ a\n@@ -1,0 +1,1 @@\n+\(line)\n")
+            var tool = ToolReport(id: id, title: "Edit", kind: "edit", status: .completed, changes: [change])
+            tool.asked = true
+            return .tool(tool)
+        }
+        output.context.answers.insert("Yes", to: "q1")
+        writer.write(decided("q1", "Yes"))
+        writer.write(edit("t1", adding: "seen"))
+        // A rule of the host has answered for this one.
+        writer.write(edit("t2", adding: "unseen"))
+        #expect(!window.shown.contains("desk") && !window.shown.contains("+seen"), "\(window.shown)")
+        #expect(window.shown.contains("+unseen"), "\(window.shown)")
+        // Somebody else was first.
+        output.context.answers.insert("Yes", to: "q2")
+        writer.write(decided("q2", "No"))
+        writer.write(edit("t3", adding: "theirs"))
+        #expect(window.shown.contains("desk") && window.shown.contains("+theirs"), "\(window.shown)")
+        writer.write(end(""))
+    }
+
     @Test("Nothing is drawn while the user is asked")
     func question() async throws {
         let window = Window(columns: 40, rows: 10)

@@ -28,7 +28,7 @@ extension TimeSpan {
             throw ValidationError(
                 isBare
                     ? "“\(text)” has no unit. Write 90s, 30m, 12h or 7d."
-                    : "Give a time such as 90s, 30m, 12h or 7d\(limits.map { ", \($0)" } ?? "")."
+                    : limits.map { "Give a time of \($0), such as 90s." } ?? "Give a time such as 90s, 30m, 12h or 7d."
             )
         }
         self = span

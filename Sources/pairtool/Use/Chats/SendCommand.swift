@@ -82,12 +82,11 @@ struct SendCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard lacksPrompt || words.count == (new ? 1 : 2) else {
+            guard new else { throw ValidationError("Give the chat and the prompt, the prompt in quotes.") }
             throw ValidationError(
-                words.isEmpty && new
+                words.isEmpty
                     ? "Give the prompt, in quotes: pairtool send --new \"PROMPT\""
-                    : new
-                        ? "With --new, give only the prompt, in quotes."
-                        : "Give the chat and the prompt, the prompt in quotes."
+                    : "With --new, give only the prompt, in quotes."
             )
         }
         if project != nil, !new { throw ValidationError("--project needs --new.") }

@@ -92,30 +92,27 @@ struct ScanFinding: Encodable {
     var text: String {
         guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
         guard self.protocol != Self.aicliProtocol else {
-            return [
-                "\(file): AICLI pairing code", "  address   \(address ?? "") (plain HTTP)",
-                "  token     \(token ?? "present (--show-secrets shows it)")",
-            ].map(TerminalText.line).joined(separator: "\n")
+            let facts: FactList = ["address": "\(address ?? "") (plain HTTP)", "token": token ?? Self.hidden]
+            return TerminalText.line("\(file): AICLI pairing code") + "\n" + facts.text(indent: 2)
         }
-        var lines = [
-            "\(file): CopilotForge pairing code",
-            "  protocol  \(self.protocol ?? ""), version \(version ?? 1)",
-            "  code      \(code ?? "present (--show-secrets shows it)")",
-            "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
+        let places = [address].compactMap(\.self) + (otherAddresses ?? [])
+        let facts: FactList = [
+            "protocol": "\(self.protocol ?? ""), version \(version ?? 1)",
+            "code": code ?? Self.hidden,
+            "token": token ?? (hasToken == true ? Self.hidden : "none"),
+            "host": host.map { $0 + (places.isEmpty ? "" : " at \(places.joined(separator: ", "))") },
+            "TLS key": spki.map { "pinned (\($0.prefix(12))…)" } ?? "none: plain HTTP",
+            "expires": expiry ?? "unknown",
         ]
-        if let host {
-            let others = (otherAddresses ?? []).map { ", \($0)" }.joined()
-            lines.append("  host      \(host)\(address.map { " at \($0)\(others)" } ?? "")")
-        }
-        lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "none: plain HTTP")")
-        if let expiresAt, let expiresIn {
-            let left =
-                expired == true
-                ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
-            lines.append("  expires   \(LocalTime.text(expiresAt)) (\(left), by this machine's clock)")
-        } else {
-            lines.append("  expires   unknown")
-        }
-        return lines.map(TerminalText.line).joined(separator: "\n")
+        return TerminalText.line("\(file): CopilotForge pairing code") + "\n" + facts.text(indent: 2)
+    }
+
+    private static let hidden = "present (--show-secrets shows it)"
+
+    private var expiry: String? {
+        guard let expiresAt, let expiresIn else { return nil }
+        let span = TimeText.span(Double(expiresIn))
+        let left = expired == true ? "expired \(span) ago" : "\(span) left"
+        return "\(LocalTime.text(expiresAt)) (\(left), by this machine's clock)"
     }
 }

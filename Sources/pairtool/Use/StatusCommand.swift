@@ -42,14 +42,14 @@ struct StatusCommand: AsyncParsableCommand {
         let (output, environment) = (options.output, options.environment)
         if all.allHosts, watch {
             let interval = interval.duration
-            let worst = try await host.selector.followStatuses(every: interval, in: environment, show)
+            let worst = try await host.selector.followStatuses(every: interval, in: environment, output.show)
             if let worst { throw ExitRequest(worst) }
             return
         }
         guard !all.allHosts else { return try await showAll() }
         guard watch else {
             let status = try await host.selector.status(in: environment)
-            show(status.report)
+            output.show(status.report)
             guard let failure = status.failure else {
                 return try host.selector.noteContact(with: status.host, in: environment)
             }
@@ -59,7 +59,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         try await host.selector.repeating(environment) {
             let selected = try await host.selector.selected(environment)
-            try await selected.followStatus(every: interval.duration, in: environment, show)
+            try await selected.followStatus(every: interval.duration, in: environment, output.show)
         }
     }
 
@@ -101,43 +101,47 @@ struct StatusCommand: AsyncParsableCommand {
         guard failures.failures.count == rows.count else { return }
         throw failures.failure(AppError(.failed, "hosts.none_answered", "no host answered"))
     }
+}
 
-    @Sendable private func show(_ report: HostStatusReport) {
-        let output = options.output
-        output.result(report, id: report.id) { output.fitted(report.text, indent: 11) }
+extension Output {
+    @Sendable fileprivate func show(_ report: HostStatusReport) {
+        result(report, id: report.id) { fitted(report.facts) }
     }
 }
 
 extension HostStatusReport {
     fileprivate var programName: String { family.programName(speaksV2: trust == .verified) }
 
-    fileprivate var text: String {
-        var lines = [
-            "host       \(name) (\(id.shortID)) at \(address)", "family     \(programName)",
-            "trust      \(trust.rawValue)\(howProven)",
-            "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
+    fileprivate var facts: FactList {
+        var facts: FactList = [
+            "host": "\(name) (\(id.shortID)) at \(address)",
+            "family": programName,
+            "trust": trust.rawValue + howProven,
+            "reachable": reachable ? "yes" : "no: \(problem ?? "")",
+            "service": service.map { $0 + (version.map { " \($0)" } ?? "") },
+            "generation": generation.map { "\($0)" },
+            "signed in": signedIn.map { $0 ? "yes" : "no" },
+            "connected": connection,
+            "may": permissions.map {
+                $0.isEmpty ? "read only" : (["read"] + $0.map(\.rawValue)).joined(separator: ", ")
+            },
+            "until": expiresAt.map { LocalTime.text($0) },
+            "clock": clockOffsetSeconds.flatMap { offset in
+                let end = offset > 0 ? "ahead" : "behind"
+                return abs(offset) > 30 ? "\(TimeText.span(Double(offset))) \(end)" : nil
+            },
+            "can": commands.joined(separator: ", "),
         ]
-        if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }
-        if let generation { lines.append("generation \(generation)") }
-        if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
-        if reachable, !connected || deviceName ?? connectedDevice?.name != nil {
-            let other = connectedDevice.map { " (replaced by \($0.name), \($0.id))" } ?? ""
-            let name = deviceName ?? connectedDevice?.name ?? "this device"
-            lines.append("connected  " + (connected ? "yes, as \(name)" : "no\(other)"))
-        }
-        if let permissions {
-            let names = permissions.map(\.rawValue).joined(separator: ", ")
-            lines.append("may        read" + (names.isEmpty ? " only" : ", \(names)"))
-        }
-        if let expiresAt { lines.append("until      \(LocalTime.text(expiresAt))") }
-        if let clockOffsetSeconds, abs(clockOffsetSeconds) > 30 {
-            lines.append(
-                "clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")"
-            )
-        }
-        lines.append("can        " + commands.joined(separator: ", "))
-        for (reason, texts) in missing { lines.append("cannot     \(texts.joined(separator: ", ")): \(reason)") }
-        return lines.map(TerminalText.line).joined(separator: "\n")
+        for (reason, texts) in missing { facts.add("cannot", "\(texts.joined(separator: ", ")): \(reason)") }
+        return facts
+    }
+
+    /// Whether the host considers a device connected, and which; nil if that is not known.
+    private var connection: String? {
+        let name = deviceName ?? connectedDevice?.name
+        guard reachable, !connected || name != nil else { return nil }
+        if connected, let name { return "yes, as \(name)" }
+        return "no" + (connectedDevice.map { " (replaced by \($0.name), \($0.id))" } ?? "")
     }
 
     /// The commands for what the host can do, each once.

@@ -25,7 +25,7 @@ import Testing
                 let status = try await user.spawn(["status"])
                 #expect(status.status == 11 && status.out.contains("signed in  no"), "\(status)")
                 let own = try await owner.spawn(["host", "status"])
-                #expect(own.out.contains("\ntrouble    ") && own.out.contains("asks to sign in"), "\(own)")
+                #expect(own.out.contains("\ntrouble  ") && own.out.contains("asks to sign in"), "\(own)")
                 let row = try await owner.spawn(["host", "status", "--json"]).json[0]
                 #expect(row["agentTrouble"]?.string?.contains("asks to sign in") == true, "\(row)")
 

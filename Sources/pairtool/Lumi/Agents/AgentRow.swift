@@ -39,22 +39,25 @@ struct AgentRow: Encodable {
         updatedAt = agent.updatedAt
     }
 
-    func text(now: Date) -> String {
-        var lines = [
-            "\(name)\(isStarred ? " ★" : "")", "id: \(id)", "provider: \(provider)", "model: \(model)",
-            "status: \(status)",
+    func facts(now: Date) -> FactList {
+        let origin: String? =
+            switch origin {
+            case .pulled: nil
+            case .edited: "edited here; the Mac's own is as it was pulled"
+            case .here: "made here"
+            }
+        return [
+            "agent": name + (isStarred ? " ★" : ""),
+            "id": id,
+            "provider": provider,
+            "model": model,
+            "status": status,
+            "origin": origin,
+            "temperature": temperature.map { "\($0)" },
+            "token limit": maxTokens.map { "\($0)" },
+            "capabilities": capabilities.isEmpty ? nil : capabilities.joined(separator: ", "),
+            "tools": enabledTools.isEmpty ? nil : enabledTools.joined(separator: ", ") + " (on the Mac)",
+            "updated": TimeText.ago(updatedAt, now: now),
         ]
-        switch origin {
-        case .pulled: break
-        case .edited: lines.append("edited here: the Mac's own is as it was pulled")
-        case .here: lines.append("made here")
-        }
-        if let temperature { lines.append("temperature: \(temperature)") }
-        if let maxTokens { lines.append("token limit: \(maxTokens)") }
-        if !capabilities.isEmpty { lines.append("capabilities: \(capabilities.joined(separator: ", "))") }
-        if !enabledTools.isEmpty { lines.append("tools on the Mac: \(enabledTools.joined(separator: ", "))") }
-        lines.append("updated: \(TimeText.ago(updatedAt, now: now))")
-        let text = lines.map(TerminalText.line).joined(separator: "\n")
-        return systemPrompt.map { "\(text)\n\n\(TerminalText.block($0))" } ?? text
     }
 }

@@ -25,8 +25,11 @@ struct AgentShowCommand: AsyncParsableCommand {
         let pulled = try host.selector.pulledHost(options.environment)
         let agent = try pulled.agent(agent)
         let row = try pulled.row(agent)
-        let now = options.output.context.now()
-        options.output.result(row, id: row.id) { row.text(now: now) }
+        let output = options.output
+        output.result(row, id: row.id) {
+            let prompt = row.systemPrompt.map { "\n\n" + TerminalText.block($0) } ?? ""
+            return output.fitted(row.facts(now: output.context.now())) + prompt
+        }
     }
 }
 

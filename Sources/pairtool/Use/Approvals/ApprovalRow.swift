@@ -70,45 +70,41 @@ struct ApprovalRow: Encodable {
         return "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
     }
 
-    /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen, and a
-    /// line says where they are in full; what a tool would do follows in full.
+    /// All fields. Long texts are shortened so that they cannot push the other lines off the screen, and a line says
+    /// where they are in full.
     ///
     /// - Parameter command: The command for the requests of its place.
-    func text(now: Date, command: String) -> String {
-        var lines = [("id", id), ("action", action)]
-        if let kind { lines.append(("kind", kind)) }
-        if let reason, !reason.isEmpty { lines.append(("reason", reason)) }
-        if let requestedBy, !requestedBy.isEmpty { lines.append(("by", requestedBy)) }
-        if let requestedAt {
-            lines.append(
-                ("asked", "\(LocalTime.text(requestedAt)) (\(TimeText.ago(requestedAt, now: now)))")
-            )
-        }
-        lines.append(("status", status))
-        if let expiresAt, status.isSame(as: Self.pending) {
-            lines.append(("left", TimeText.span(max(expiresAt.timeIntervalSince(now), 0))))
-        }
-        if let resolvedAt { lines.append(("decided", LocalTime.text(resolvedAt))) }
-        if let decidedBy { lines.append(("decider", decidedBy)) }
-        if let continuedAt { lines.append(("went on", LocalTime.text(continuedAt))) }
-        if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
-        if let chatId { lines.append(("chat", chatId)) }
-        if let mode { lines.append(("mode", mode.name)) }
-        if let options { lines.append(("answers", options.offered)) }
+    func facts(now: Date, command: String) -> FactList {
         let details = (details ?? [:]).sorted { $0.key < $1.key }
-        for (key, value) in details.prefix(Self.mostDetails) { lines.append(("detail", "\(key) = \(value)")) }
-        lines.append((options == nil ? "daemon" : "host", daemon))
-        let cut = lines.count { $0.1.utf8.count > Self.fieldSize } + max(details.count - Self.mostDetails, 0)
-        if cut > 0 {
-            lines.append(("more", "\(cut) fields are not shown in full: \(command) show \(id) --json"))
+        var facts: FactList = [:]
+        var cut = max(details.count - Self.mostDetails, 0)
+        func add(_ label: String, _ value: String?) {
+            guard let value, !value.isEmpty else { return }
+            guard value.utf8.count > Self.fieldSize else { return facts.add(label, value) }
+            cut += 1
+            facts.add(label, String(decoding: value.utf8.prefix(Self.fieldSize), as: UTF8.self) + "…")
         }
-        let fields = lines.map { name, value in
-            let shown = String(decoding: value.utf8.prefix(Self.fieldSize), as: UTF8.self)
-            return name + String(repeating: " ", count: 10 - name.count)
-                + TerminalText.line(shown.utf8.count < value.utf8.count ? shown + "…" : shown)
+        add("id", id)
+        add("action", action)
+        add("kind", kind)
+        add("reason", reason)
+        add("by", requestedBy)
+        add("asked", requestedAt.map { "\(LocalTime.text($0)) (\(TimeText.ago($0, now: now)))" })
+        add("status", status)
+        if let expiresAt, status.isSame(as: Self.pending) {
+            add("left", TimeText.span(max(expiresAt.timeIntervalSince(now), 0)))
         }
-        let whole = arguments.map { $0.isEmpty ? [] : ["", TerminalText.block($0)] } ?? []
-        return (fields + whole).joined(separator: "\n")
+        add("decided", resolvedAt.map { LocalTime.text($0) })
+        add("decider", decidedBy)
+        add("went on", continuedAt.map { LocalTime.text($0) })
+        add("answer", options?.name(of: option))
+        add("chat", chatId)
+        add("mode", mode?.name)
+        add("answers", options?.offered)
+        for (key, value) in details.prefix(Self.mostDetails) { add("detail", "\(key) = \(value)") }
+        add(options == nil ? "daemon" : "host", daemon)
+        if cut > 0 { add("more", "\(cut) fields are not shown in full: \(command) show \(id) --json") }
+        return facts
     }
 
     /// Bytes of a field, and details, that are shown.

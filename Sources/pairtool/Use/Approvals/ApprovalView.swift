@@ -35,7 +35,11 @@ struct ApprovalView {
         let whole = approval.options == nil ? nil : try await approvals.approval(id: approval.id)
         let row = ApprovalRow(whole?.approval ?? approval, at: approvals.place)
         try await Pager.with(output, isWanted: !avoidsPager) { output, _ in
-            output.result(row, id: row.id) { row.text(now: output.context.now(), command: command) }
+            output.result(row, id: row.id) {
+                // What a tool would do follows in full.
+                let whole = row.arguments.flatMap { $0.isEmpty ? nil : "\n\n" + TerminalText.block($0) } ?? ""
+                return output.fitted(row.facts(now: output.context.now(), command: command)) + whole
+            }
         }
         guard output.format == .text, approval.isPending, whole?.mayDecide ?? true else { return }
         output.say("To answer: \(command) approve \(row.id.shortID), or reject \(row.id.shortID)")

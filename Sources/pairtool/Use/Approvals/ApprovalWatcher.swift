@@ -65,7 +65,7 @@ struct ApprovalWatcher: Sendable {
         let now = output.context.now()
         switch output.format {
         case .json: json(Line(event: event, at: now, approval: row, daemon: row.daemon))
-        case .quiet: output.data("\(sign)\(row.id)")
+        case .quiet: output.data(TerminalText.line("\(sign)\(row.id)"))
         case .text:
             let time = LocalTime.clock(now)
             let id = row.id.shortID

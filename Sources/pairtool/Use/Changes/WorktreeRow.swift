@@ -38,16 +38,16 @@ struct WorktreeRow: Encodable {
         return unsaved.isEmpty ? "nothing" : unsaved.text
     }
 
-    func text(now: Date) -> String {
-        var lines = [
-            "chat      \(title.isEmpty ? "" : "\(title) ")(\(chatId))",
-            "works in  \(directory)",
-            "branch    \(branch ?? "the one that is checked out")",
-            "began     \(TimeText.ago(startedAt, now: now)), at \(baseCommit.map { "commit \($0.shortID)" } ?? "no commit")",
-            "unsaved   \(loss)",
+    func facts(now: Date) -> FactList {
+        let commit = baseCommit.map { "commit \($0.shortID)" } ?? "no commit"
+        return [
+            "chat": title.isEmpty ? chatId : "\(title) (\(chatId))",
+            "works in": directory,
+            "branch": branch ?? "the one that is checked out",
+            "began": "\(TimeText.ago(startedAt, now: now)), at \(commit)",
+            "unsaved": loss,
+            "mode": mode?.name,
         ]
-        if let mode { lines.append("mode      \(mode.name)") }
-        return lines.map(TerminalText.line).joined(separator: "\n")
     }
 }
 
@@ -72,7 +72,7 @@ extension Output {
 
     func show(_ worktree: Worktree) {
         let row = WorktreeRow(worktree)
-        result(row, id: row.chatId) { fitted(row.text(now: context.now()), indent: 10) }
+        result(row, id: row.chatId) { fitted(row.facts(now: context.now())) }
     }
 
     /// - Parameter worktree: As it was before it was removed.

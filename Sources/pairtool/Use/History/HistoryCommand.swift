@@ -75,20 +75,17 @@ struct HistoryCommand: AsyncParsableCommand {
                 )
                 let now = output.context.now()
                 output.result(row, id: history.store.path) {
-                    output.fitted(
-                        """
-                        file      \(TerminalText.line(row.path))
-                        size      \(Self.size(row.bytes))
-                        hosts     \(row.hosts)
-                        projects  \(row.projects)
-                        chats     \(row.chats)\(row.keptChats > 0 ? ", \(row.keptChats) only here" : "")
-                        messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
-                        \(TimeText.ago(row.newest, now: now))
-                        tools     \(row.tools)
-                        kept      \(Self.limits(limits))
-                        """,
-                        indent: 10
-                    )
+                    let (oldest, newest) = (TimeText.ago(row.oldest, now: now), TimeText.ago(row.newest, now: now))
+                    return output.fitted([
+                        "file": row.path,
+                        "size": Self.size(row.bytes),
+                        "hosts": "\(row.hosts)",
+                        "projects": "\(row.projects)",
+                        "chats": "\(row.chats)" + (row.keptChats > 0 ? ", \(row.keptChats) only here" : ""),
+                        "messages": "\(row.messages), oldest \(oldest), newest \(newest)",
+                        "tools": "\(row.tools)",
+                        "kept": Self.limits(limits),
+                    ])
                 }
             }
         }

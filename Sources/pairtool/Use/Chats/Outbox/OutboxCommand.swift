@@ -84,13 +84,15 @@ struct OutboxShowCommand: AsyncParsableCommand {
         let row = WaitingRow(try QueuedPrompt.find(id, of: host.selector, in: options.environment))
         let now = output.context.now()
         output.result(row, id: row.id) {
-            var lines = [
-                "id       \(row.id)", "state    \(row.state.rawValue)\(row.reason.map { ": \($0)" } ?? "")",
-                "host     \(row.hostName)", "chat     \(row.chatTitle ?? row.workingDirectory)",
-                "written  \(TimeText.ago(row.writtenAt, now: now))", "tools    \(row.tools)",
-            ].map(TerminalText.line)
-            lines += ["", TerminalText.block(row.prompt)]
-            return lines.joined(separator: "\n")
+            let facts: FactList = [
+                "id": row.id,
+                "state": row.state.rawValue + (row.reason.map { ": \($0)" } ?? ""),
+                "host": row.hostName,
+                "chat": row.chatTitle ?? row.workingDirectory,
+                "written": TimeText.ago(row.writtenAt, now: now),
+                "tools": row.tools,
+            ]
+            return output.fitted(facts) + "\n\n" + TerminalText.block(row.prompt)
         }
     }
 }

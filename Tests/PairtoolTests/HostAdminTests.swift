@@ -133,8 +133,10 @@ import Testing
                     let words = ["---completion", "host", "revoke", "--", "positional@0", "2", "0", "pairtool", "host"]
                     #expect(try await host.spawn(words + ["revoke", ""]).out.contains("Lap"))
                     let table = try await host.spawn(["host", "audit"]).out
-                    #expect(table.contains("pairing.paired") && table.contains("  Lap  "), "\(table)")
-                    #expect(!table.contains("{") && !table.contains(id), "\(table)")
+                    #expect(table.contains("  paired  ") && table.contains("  Lap  "), "\(table)")
+                    #expect(table.contains("  six digits; from 127.0.0.1; may read, chat.send; until "), "\(table)")
+                    #expect(table.contains("  may read; before: read, chat.send, chat.create\n"), "\(table)")
+                    #expect(!table.contains("{") && !table.contains("[") && !table.contains(id), "\(table)")
                     #expect(try await host.spawn(["host", "revoke", "Lap", "-q"]).out == id + "\n")
                     #expect(try await events.first("revoked")["deviceId"]?.string == id)
                     #expect(try await host.spawn(["host", "devices"]).isEmptyList)

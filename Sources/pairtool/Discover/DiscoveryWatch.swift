@@ -103,7 +103,7 @@ struct DiscoveryWatch: Sendable {
             }
         switch output.format {
         case .json: output.json(Event(event: change.rawValue, at: now, host: row))
-        case .quiet: output.data("\(sign)\(row.id)")
+        case .quiet: output.data(TerminalText.line("\(sign)\(row.id)"))
         case .text:
             let health = row.probe.map { "  \($0.text)" } ?? ""
             let marks = row.marks.isEmpty ? "" : "  ! \(row.marks.map(\.rawValue).joined(separator: ", "))"

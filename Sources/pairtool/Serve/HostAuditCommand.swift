@@ -35,7 +35,7 @@ struct HostAuditCommand: AsyncParsableCommand {
             columns: [
                 TableColumn("NO", rank: 0) { "\($0.number)" },
                 TableColumn("WHEN", rank: 2) { LocalTime.text($0.at) },
-                TableColumn("WHAT", rank: 0) { $0.kind },
+                TableColumn("WHAT", rank: 0) { $0.kindText },
                 TableColumn("DEVICE", shrinks: true, rank: 1) { row in
                     row.deviceId.map { names[ByteText($0)] ?? $0.shortID } ?? "–"
                 },
@@ -53,31 +53,6 @@ struct HostAuditCommand: AsyncParsableCommand {
         if !verdict.isIntact {
             throw output.ended(by: AppError(.failed, "host.audit_changed", "the audit was changed"))
         }
-    }
-}
-
-/// A row of the audit log, in JSON.
-struct AuditTableRow: Encodable {
-    var number: Int
-    var at: Date
-    var kind: String
-    var deviceId: String?
-    var detail: JSONValue
-
-    init(_ row: AuditRow) {
-        number = row.number
-        at = row.at
-        kind = row.kind
-        deviceId = row.device
-        detail = row.detail
-    }
-
-    /// Such as `name desk, permissions read`.
-    fileprivate var detailText: String {
-        guard let members = detail.object else { return detail.word ?? String(decoding: detail.json, as: UTF8.self) }
-        return members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { name, value in "\(name) \(value.word ?? String(decoding: value.json, as: UTF8.self))" }
-            .joined(separator: ", ")
     }
 }
 

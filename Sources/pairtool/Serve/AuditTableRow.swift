@@ -1,0 +1,112 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import Terminal
+
+/// A row of the audit log, in JSON.
+struct AuditTableRow: Encodable {
+    var number: Int
+    var at: Date
+    var kind: String
+    var deviceId: String?
+    var detail: JSONValue
+
+    init(_ row: AuditRow) {
+        number = row.number
+        at = row.at
+        kind = row.kind
+        deviceId = row.device
+        detail = row.detail
+    }
+}
+
+// MARK: For people
+
+extension AuditTableRow {
+    /// The kind in a word or two. Those of other versions are shown as they are.
+    var kindText: String {
+        switch AuditKind(rawValue: kind) {
+        case .paired: "paired"
+        case .pairingFailed: "wrong code"
+        case .pairingLocked: "digits locked"
+        case .pairingUnlocked: "digits unlocked"
+        case .permissionsChanged: "permissions"
+        case .revoked: "revoked"
+        case .sessionRemoved: "worktree removed"
+        case .questionDecided: "question"
+        case .agentRefused: "agent refused"
+        case .ruleAdded: "rule added"
+        case .ruleRemoved: "rule removed"
+        case .ruleIgnored: "rule ignored"
+        default: kind
+        }
+    }
+
+    /// Such as `QR code; from 192.168.1.7; may read, approve`.
+    var detailText: String {
+        let parts: [String?] =
+            switch AuditKind(rawValue: kind) {
+            case .paired:
+                [
+                    method, source, text("version") == "1" ? "protocol 1" : nil,
+                    rights(in: "permissions").map { "may \($0)" }, end,
+                ]
+            case .pairingFailed:
+                [
+                    method, source, text("triesLeft").map { "tries left: \($0)" },
+                    text("unreportedTokens").map { "\($0) more not listed" },
+                ]
+            case .pairingLocked, .pairingUnlocked: [text("failures").map { "wrong codes in a row: \($0)" }]
+            case .permissionsChanged:
+                [rights(in: "to").map { "may \($0)" }, rights(in: "from").map { "before: \($0)" }]
+            case .revoked: [text("by").map { $0 == deviceId ? "by itself" : "by \($0 == "host" ? "you" : $0)" }]
+            case .sessionRemoved:
+                [chat, text("branch").map { "branch \($0)" }, detail["forced"]?.bool == true ? "forced" : nil, ending]
+            case .questionDecided:
+                [
+                    text("outcome").map { $0 + (text("by").map { " by \($0)" } ?? "") }, text("tool"), text("kind"),
+                    text("option").map { "answer \($0)" },
+                    chat, text("question").map { "question \($0.shortID)" },
+                ]
+            case .agentRefused: [text("command"), text("process").map { "process \($0)" }, source]
+            case .ruleAdded, .ruleRemoved, .ruleIgnored: [text("rule"), text("text")]
+            default: members
+            }
+        return parts.compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// A text or number that is not empty.
+    private func text(_ name: String) -> String? { detail[name]?.word.flatMap { $0.isEmpty ? nil : $0 } }
+
+    private var method: String? {
+        text("method").map { text in
+            switch PairingMethod(rawValue: text) {
+            case .code: "six digits"
+            case .token: "QR code"
+            default: text
+            }
+        }
+    }
+
+    private var source: String? { text("address").map { "from \($0)" } }
+
+    private var chat: String? { text("chat").map { "chat \($0.shortID)" } }
+
+    private var end: String? {
+        text("expiresAt").map { text in
+            "until " + (CompanionTimestamp.date(from: text).map { LocalTime.text($0) } ?? text)
+        }
+    }
+
+    private var ending: String? { detail["endedAtStart"]?.bool == true ? "when the host started" : nil }
+
+    private func rights(in name: String) -> String? {
+        detail[name]?.array.map { (["read"] + $0.compactMap(\.string)).joined(separator: ", ") }
+    }
+
+    /// What a kind of another version says, as it is.
+    private var members: [String?] {
+        (detail.object ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .map { name, value in "\(name) \(value.word ?? String(decoding: value.json, as: UTF8.self))" }
+    }
+}

@@ -14,6 +14,29 @@ package protocol ChatWriter {
 extension ChatWriter {
     package var beginning: String { "" }
 
+    /// Writes chats with their messages, a page of these at a time.
+    ///
+    /// - Parameter put: Gets each piece of text.
+    /// - Throws: `HistoryError`, `CancellationError`, and what `put` throws.
+    package func write(
+        _ chats: [HistoryChat],
+        of store: HistoryStore,
+        to put: (String) async throws -> Void
+    ) async throws {
+        var writer = self
+        try await put(writer.beginning)
+        for chat in chats {
+            try await put(writer.begin(chat))
+            var last: HistoryMessage?
+            repeat {
+                let page = try await store.messages(of: chat, after: last)
+                if !page.isEmpty { try await put(page.map { writer.text($0) }.joined()) }
+                last = page.last
+                try Task.checkCancellation()
+            } while last != nil
+        }
+    }
+
     /// `project, host, 2026-05-31 14:00:00`
     func place(_ chat: HistoryChat) -> String {
         ([chat.project?.name, chat.host.name, chat.chat.lastUpdatedAt.map(time)] as [String?]).compactMap(\.self)

@@ -5,7 +5,7 @@ import PairingAgent
 
 /// Reads pictures that are saved to a directory, each as soon as it is complete.
 package struct PictureWatch: Sendable {
-    let directory: String
+    package let directory: String
     /// Whether to read the existing pictures too.
     let existing: Bool
     let environment: AppEnvironment

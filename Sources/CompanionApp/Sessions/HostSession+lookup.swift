@@ -28,6 +28,19 @@ extension HostSession {
             ? all : all.sorted { ($0.chat.lastUpdatedAt ?? .distantPast) > ($1.chat.lastUpdatedAt ?? .distantPast) }
     }
 
+    /// The chats of the project that a word names, or of all projects, and these projects.
+    ///
+    /// - Throws: `StoredHost.Unknown` if the history knows none.
+    package func chats(
+        inProject word: String?
+    ) async throws -> (projects: [MergedProject], chats: [ChatInProject]) {
+        let chosen: [MergedProject] =
+            if let word { [try await project(word)] } else { try await projects.mergedProjects() }
+        let chats = try await chats(in: chosen)
+        if chats.isEmpty, stored != nil { throw StoredHost.Unknown() }
+        return (chosen, chats)
+    }
+
     /// The chat that a word names: by id or title, in any project.
     package func chat(_ word: String) async throws -> ChatInProject {
         try NameMatch.find(

@@ -80,12 +80,26 @@ struct ScanCommand: AsyncParsableCommand {
                 next: "name a picture, or use --watch DIR, --screen, --clipboard or --camera"
             )
         }
-        if let directory = places.watch { return try await watch(directory, output: output) }
-        if let input = places.frames.input { return try await look(input, output: output) }
+        let environment = output.environment()
         var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
+        if let directory = places.watch {
+            return try await watch(
+                PictureWatch(directory: directory, existing: places.existing, environment: environment),
+                reporting: report
+            )
+        }
+        if let input = places.frames.input {
+            let reading = FrameReading(
+                input: input,
+                interaction: environment.interaction,
+                hints: HintLine(output),
+                takesAll: shown != .meaning
+            )
+            report.add(try await reading.contents(within: timeout?.duration), from: input.name)
+        }
         for place in places.places + files.map(CodePlace.file) {
             do {
-                report.add(try await place.read(environment: output.environment()), from: place.name)
+                report.add(try await place.read(environment: environment), from: place.name)
             } catch let error as AppError {
                 report.add(error)
             }
@@ -93,35 +107,23 @@ struct ScanCommand: AsyncParsableCommand {
         try report.finish()
     }
 
-    private func look(_ input: FrameInput, output: Output) async throws {
-        let contents = try await FrameReading(
-            input: input,
-            interaction: output.environment().interaction,
-            hints: HintLine(output),
-            takesAll: shown != .meaning
-        ).contents(within: timeout?.duration)
-        var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
-        report.add(contents, from: input.name)
-        try report.finish()
-    }
-
-    private func watch(_ directory: String, output: Output) async throws {
-        let watch = PictureWatch(directory: directory, existing: places.existing, environment: output.environment())
+    private func watch(_ watch: PictureWatch, reporting empty: ScanReport) async throws {
+        let directory = watch.directory
         let ended: Void? = try await withTimeLimit(timeout?.duration) {
-            let announce = { output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
+            let announce = { empty.output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
             try await watch.run(ready: announce) { event in
                 switch event {
                 case .codes(let contents, let place):
-                    var report = ScanReport(output: output, shown: shown, showSecrets: showSecrets)
+                    var report = empty
                     report.add(contents, from: place)
                     report.showFindings()
                     if let ambiguity = report.failures.first {
-                        output.warn(ambiguity)
+                        empty.output.warn(ambiguity)
                         return true
                     }
                     return keep || !report.hasWantedCode
                 case .failure(let error):
-                    output.warn(error)
+                    empty.output.warn(error)
                     return true
                 }
             }

@@ -5,7 +5,7 @@ import Terminal
 
 /// Collects the results from several pictures and prints them.
 struct ScanReport {
-    private let output: Output
+    let output: Output
     private let showSecrets: Bool
     private let shown: Shown
     private var codes: [(place: String, code: FoundCode)] = []

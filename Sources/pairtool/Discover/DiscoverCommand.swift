@@ -4,7 +4,6 @@ import CompanionClient
 import CompanionWire
 import Desktop
 import Discovery
-import Doctor
 import Identity
 import LocalState
 import PairingAgent
@@ -75,7 +74,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if let domain, !Self.isDomain(domain) {
+        if let domain, !domain.isDomain {
             throw ValidationError("“\(TerminalText.line(domain))” is not a DNS domain.")
         }
         if watch, first { throw ValidationError("--watch and --first cannot be used together.") }
@@ -90,84 +89,42 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether a text is a domain: labels of 1 to 63 letters, digits and hyphens, 253 bytes in all; other characters
+    func run() async throws {
+        let output = options.output
+        let environment = output.environment(discovery.choice)
+        guard host != nil || watch else {
+            let listing = HostListing(
+                types: types,
+                first: first,
+                timeout: timeout?.duration,
+                domain: domain,
+                choice: discovery.choice
+            )
+            return try await listing.run(output, probe: probe ? Probe.fill : nil)
+        }
+        let paired = try PairedHostStore(directory: environment.paths.data).load()
+        if let host {
+            let rows = try await host.rows(besides: paired, in: environment, limit: timeout?.duration)
+            output.list(rows, columns: SightedHost.columns(rows, probe: true), id: \.id)
+            output.explain(asked: rows)
+        } else {
+            output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
+            let client = try environment.discoveryClient(domain: domain)
+            try await DiscoveryWatch(output: output, paired: paired, probes: probe)
+                .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
+        }
+    }
+}
+
+extension String {
+    /// Whether the text is a domain: labels of 1 to 63 letters, digits and hyphens, 253 bytes in all; other characters
     /// have to be punycode.
-    private static func isDomain(_ text: String) -> Bool {
-        let text = text.dropping(suffix: ".").map(String.init) ?? text
+    fileprivate var isDomain: Bool {
+        let text = dropping(suffix: ".").map(String.init) ?? self
         return text.utf8.count <= 253
             && text.parts(".", omittingEmpty: false).allSatisfy { label in
                 (1...63).contains(label.utf8.count) && !label.begins(with: "-") && !label.ends(with: "-")
-                    && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+                    && label.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
             }
-    }
-
-    func run() async throws {
-        let output = options.output
-        if let host {
-            let rows = try await rows(of: host, on: output)
-            output.list(rows, columns: SightedHost.columns(rows, probe: true), id: \.id)
-            for row in rows where row.conflicting {
-                output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")"))
-            }
-            if output.format == .text { sayNext(rows, on: output) }
-        } else if watch {
-            output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
-            let client = try output.environment(discovery.choice).discoveryClient(domain: domain)
-            try await DiscoveryWatch(output: output, paired: try paired(output), probes: probe)
-                .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
-        } else {
-            try await list(output)
-        }
-    }
-
-    private func rows(of host: WantedHost, on output: Output) async throws -> [SightedHost] {
-        let paired = try paired(output)
-        switch host {
-        case .place(let place):
-            let asked = AddressedHost(place: place, paired: paired)
-            guard let rows = try await withTimeLimit(timeout?.duration, { try await asked.rows() }) else {
-                throw AppError(.timedOut, "host.timed_out", "\(place.address) did not answer in time")
-            }
-            return rows
-        case .name(let name):
-            return try await NamedHost(name: name, paired: paired).rows(
-                client: try output.environment(discovery.choice).discoveryClient(),
-                limit: timeout?.duration ?? .seconds(10)
-            )
-        }
-    }
-
-    /// Suggests commands for the hosts that were found.
-    private func sayNext(_ rows: [SightedHost], on output: Output) {
-        for row in rows where row.probe?.state == .up {
-            let family = row.family
-            guard !row.paired else {
-                output.say(TerminalText.line("Next: \(family.behavior.facts.firstCommand) --host \(row.id.shortID)"))
-                continue
-            }
-            guard let endpoint = row.localEndpoints.first else { continue }
-            let scheme = row.secureEndpoints.contains(endpoint) ? "https" : "http"
-            output.say(TerminalText.line("Next: \(family.pairCommand(at: "\(scheme)://\(endpoint)"))"))
-        }
-    }
-
-    private func paired(_ output: Output) throws -> PairedHosts {
-        try PairedHostStore(directory: output.context.paths.data).load()
-    }
-
-    private func list(_ output: Output) async throws {
-        let listing = HostListing(
-            types: types,
-            first: first,
-            timeout: timeout?.duration,
-            domain: domain,
-            choice: discovery.choice
-        )
-        let ask: (@Sendable (inout [SightedHost]) async -> Void)? =
-            if probe { Probe.fill } else { nil }
-        guard var error = try await listing.run(output, probe: ask) else { return }
-        let interface = output.environment(discovery.choice).discoveryInterface
-        if let cause = try await LikelyCauses.find(interface: interface) { error.details = [cause] }
-        throw error
     }
 }

@@ -2,6 +2,7 @@ import CompanionApp
 import CompanionWire
 import Desktop
 import Discovery
+import Doctor
 import Identity
 import LocalState
 import PairingAgent
@@ -38,18 +39,14 @@ struct HostListing: Sendable {
 
     /// - Parameters:
     ///   - probe: Probes the hosts. Default: they are not probed.
-    /// - Returns: The error to report if no host was found; nil after a list.
-    /// - Throws: ``AppError``, `DiscoveryError`, `RecordFileError`; `CancellationError`.
-    func run(
-        _ output: Output,
-        probe: (@Sendable (inout [SightedHost]) async -> Void)? = nil
-    ) async throws -> AppError? {
+    /// - Throws: ``AppError``, also if no host was found; `DiscoveryError`, `RecordFileError`; `CancellationError`.
+    func run(_ output: Output, probe: (@Sendable (inout [SightedHost]) async -> Void)? = nil) async throws {
         let environment = output.environment(choice)
         let client = try environment.discoveryClient(domain: domain)
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
         let end = timeout.map { ContinuousClock.now + $0 }
-        return try await look(with: client, until: end) { snapshot in
+        let nobody = try await look(with: client, until: end) { snapshot in
             var snapshot = snapshot
             if first { snapshot.keepFirstResolved() }
             if snapshot.engine == .daemon, try environment.discoveryEngine == .auto, domain == nil, !first,
@@ -61,6 +58,11 @@ struct HostListing: Sendable {
             }
             return await list(snapshot, paired: paired, on: output, probe)
         }
+        guard var error = nobody else { return }
+        if let cause = try await LikelyCauses.find(interface: environment.discoveryInterface) {
+            error.details = [cause]
+        }
+        throw error
     }
 
     private func look<Result: Sendable>(
@@ -83,6 +85,7 @@ struct HostListing: Sendable {
         )
     }
 
+    /// - Returns: The error to report if no host was found; nil after a list.
     private func list(
         _ snapshot: DiscoverySnapshot,
         paired: PairedHosts,

@@ -2,9 +2,6 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
-import History
-import Identity
-import LocalState
 import PairingAgent
 import Terminal
 
@@ -65,18 +62,8 @@ struct SyncCommand: AsyncParsableCommand {
         let (items, failure) = try await host.selector.withMac(options.environment, for: "agents") { _ in
             guard withKeys else { return }
             output.say("Keys and settings travel without encryption. Anyone on this network can read them.")
-        } _: { mac -> ([LumiSync.Item], (any Error)?) in
-            let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
-            // Whatever is wrong with the history: everything can be pulled without it.
-            let mark = try? await moveConversations(store, of: mac.host, on: output)
-            let items = try await LumiSync(store: store, withKeys: withKeys, pulledMark: mark).run(mac.client)
-            do {
-                _ = try await moveConversations(store, of: mac.host, on: output)
-                await list(store, of: mac.host, on: output)
-                return (items, nil)
-            } catch {
-                return (items, error)
-            }
+        } _: { mac in
+            try await LumiPull(host: mac.host, environment: options.environment).run(mac.client, withKeys: withKeys)
         }
         output.list(
             items.map(Row.init),
@@ -85,32 +72,6 @@ struct SyncCommand: AsyncParsableCommand {
         )
         if let failure { throw failure }
         try finish(items, output: output)
-    }
-
-    /// Moves pulled conversations to the history.
-    ///
-    /// - Returns: The mark of the last pull, as ``LumiConversations/pulledMark()`` returns it.
-    private func moveConversations(
-        _ store: LumiStore,
-        of host: PairedHost,
-        on output: Output
-    ) async throws -> Int64? {
-        try await output.environment().withHistoryStore { history in
-            let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: output.context.now)
-            try await conversations.move()
-            return try await conversations.pulledMark()
-        }
-    }
-
-    /// Lists agents and conversations in the history, if the user wants one, so that they are found there by name.
-    private func list(_ store: LumiStore, of host: PairedHost, on output: Output) async {
-        guard let history = LocalHistory.ofUser(output.environment()) else { return }
-        let recorder = HistoryRecorder(history, host: HistoryHost(host), now: output.context.now)
-        // What cannot be listed is listed by the next command that reads it.
-        if let conversations = await LumiConversations(store, recorder: recorder) {
-            try? await recorder.list(conversations)
-        }
-        await history.finish(at: output.context.now())
     }
 
     private func finish(_ items: [LumiSync.Item], output: Output) throws {

@@ -2,7 +2,6 @@ import ArgumentParser
 import CompanionApp
 import CompanionHost
 import CompanionWire
-import LocalState
 import PairingAgent
 import Providers
 import Terminal
@@ -120,7 +119,7 @@ struct AgentOptions: ParsableArguments {
         } else if !models.isEmpty || url != nil || context != nil || apiKeyFile != nil {
             throw ValidationError("--model, --url, --api-key-file and --context need --agent openai.")
         }
-        guard agentVariables.allSatisfy(Self.isName) else {
+        guard agentVariables.allSatisfy(\.isVariableName) else {
             throw ValidationError("--agent-env needs the name of a variable, such as OPENAI_API_KEY.")
         }
     }
@@ -140,121 +139,12 @@ struct AgentOptions: ParsableArguments {
 
     /// How long the agent may be silent by default. Models and agents of their own think for minutes.
     var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
-
-    /// - Throws: ``AppError`` for an agent that is not installed, for a variable that is not set, and for a key that
-    ///   is missing; `ProviderError` for an address that no key may go to.
-    func kind(_ context: TerminalContext) async throws -> HostAgentKind {
-        if let name = agentVariables.first(where: { context.environment[$0] == nil }) {
-            throw AppError(
-                .usage,
-                "agent.variable_unset",
-                "the environment variable \(name) is not set",
-                next: "export \(name), or leave out --agent-env \(name)"
-            )
-        }
-        if isModel { return .model(try await model(context)) }
-        if case .preset(let preset)? = agent { return .acp(try launch(preset)) }
-        guard let words = agentCommand.flatMap(ShellWords.split) else { return .builtin }
-        guard acp else { return .command(words) }
-        let program = words.first?.parts("/").last.map(String.init)
-        return .acp(completed(ACPLaunch(name: program ?? "The agent", command: words)))
-    }
-
-    private func model(_ context: TerminalContext) async throws -> ModelLaunch {
-        let settings = ProviderSettings(
-            environment: context.environment,
-            store: ProviderKeyStore(directory: context.paths.data)
-        )
-        let place = try url.map { try ProviderURL($0, provider: .openai) } ?? settings.url(for: .openai)
-        if let apiKeyFile {
-            let key = try await context.providerKey(in: apiKeyFile, for: place)
-            return launch(of: place, key: key, keyPlace: "--api-key-file")
-        }
-        // In clear text anybody can read a key, and a server of this machine does not get the one for OpenAI.
-        let key = place.isSecure && !place.isLoopback ? try settings.key(for: .openai) : nil
-        guard key != nil || !place.description.isSame(as: Provider.openai.standardURL) else {
-            throw AppError(
-                .hostUnavailable,
-                "provider.key_missing",
-                "there is no key for OpenAI",
-                next: "pairtool lumi keys set openai, or name another server with --url"
-            )
-        }
-        let name =
-            switch key?.source {
-            case .environment(let variable)?: variable
-            case .kept?, .synced?: "pairtool lumi keys (openai)"
-            case nil: nil as String?
-            }
-        return launch(of: place, key: key?.key, keyPlace: name)
-    }
-
-    private func launch(of place: ProviderURL, key: ProviderKey?, keyPlace: String?) -> ModelLaunch {
-        ModelLaunch(
-            endpoint: ProviderEndpoint(provider: .openai, url: place, key: key, name: place.authority),
-            models: models.unique,
-            context: context ?? ModelLaunch.usualContext,
-            keyPlace: keyPlace
-        )
-    }
-
-    private func launch(_ preset: AgentPreset) throws -> ACPLaunch {
-        guard let installed = preset.installed else {
-            let programs = preset.commands.compactMap(\.first).joined(separator: " or ")
-            throw AppError(
-                .hostUnavailable,
-                "agent.not_installed",
-                "\(preset.name) is not installed: there is no program \(programs) in PATH, in ~/.local/bin or beside pairtool",
-                next: "\(preset.install). If it is elsewhere, add its folder to PATH. \(AgentProgram.serviceAdvice)"
-            )
-        }
-        let launch = ACPLaunch(
-            id: preset.id,
-            name: preset.name,
-            command: installed.command,
-            environment: AgentEnvironment(names: preset.variables),
-            signInHint: preset.signIn,
-            bypassModes: preset.bypassModes
-        )
-        return completed(launch)
-    }
-
-    private func completed(_ launch: ACPLaunch) -> ACPLaunch {
-        var launch = launch
-        launch.environment.names.formUnion(agentVariables)
-        launch.signInMethod = agentSignIn
-        launch.allowsBypass = allowBypass
-        return launch
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        let bytes = text.utf8
-        guard let first = bytes.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
-        return bytes.allSatisfy { byte in
-            byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-        }
-    }
 }
 
-extension TerminalContext {
-    /// Reads the key for a model's server.
-    ///
-    /// - Parameter file: A path, or `-` for standard input.
-    /// - Throws: ``AppError`` if it cannot be a key, or the server is reached in clear text over a network.
-    fileprivate func providerKey(in file: String, for place: ProviderURL) async throws -> ProviderKey {
-        guard place.isSecure || place.isLoopback else {
-            throw AppError(
-                .usage,
-                "provider.key_exposed",
-                "a key is not sent to \(place.authority) without encryption",
-                next: "use an https:// address, or a server on this machine"
-            )
-        }
-        let bytes = try await content(of: file, limit: 8 << 10)
-        guard let bytes, let key = ProviderKey(String(decoding: bytes, as: UTF8.self).trimmingWhitespace()) else {
-            throw AppError(.usage, "provider.key_format", "\(file == "-" ? "standard input" : file) has no API key")
-        }
-        return key
+extension String {
+    /// Whether the text can be the name of an environment variable.
+    fileprivate var isVariableName: Bool {
+        guard let first = utf8.first, !first.isASCIIDigit else { return false }
+        return utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIDigit || $0.isASCIILetter }
     }
 }

@@ -64,7 +64,14 @@ struct HostPairCommand: AsyncParsableCommand {
         case .json:
             output.json(HostPairRow(challenge, digitsLocked: areDigitsLocked ? true : nil, showSecrets: showSecrets))
         case .quiet: if showSecrets { output.data(challenge.code) }
-        case .text: show(challenge, on: output)
+        case .text:
+            HostPairView(
+                output: output,
+                code: PairingCode(challenge: challenge, hasEnd: true, dense: density.dense),
+                file: qrFile,
+                isLimited: grant.permissions != nil || expires != nil,
+                showsSecrets: showSecrets
+            ).show(until: challenge.expiresAt)
         }
         if areDigitsLocked, output.format != .json {
             output.say(
@@ -72,63 +79,7 @@ struct HostPairCommand: AsyncParsableCommand {
             )
         }
         guard output.format == .text, output.context.stdoutIsTerminal, output.context.canAsk else { return }
-        try await waitForDevice(besides: known, until: challenge.expiresAt, on: output)
-    }
-
-    /// Waits at a terminal until a device has paired, or the code is over. Ctrl-C ends that, and the code stays.
-    ///
-    /// - Parameter known: The devices before. One that pairs again is told by the time.
-    private func waitForDevice(besides known: [AdminDevice], until end: Date, on output: Output) async throws {
-        let paired: AdminDevice? = try await TerminalInteraction(output: output).working(
-            on: "Waiting for a device (Ctrl-C stops waiting)",
-            until: end
-        ) {
-            while output.context.now() < end {
-                let new = try await output.owner.devices().first { device in
-                    !known.contains { $0.id.isSame(as: device.id) && $0.pairedAt == device.pairedAt }
-                }
-                if let new { return new }
-                try await ContinuousClock().sleep(for: .seconds(1))
-            }
-            return nil
-        }
-        output.say(
-            paired.map { TerminalText.line("“\($0.name)” has paired (\($0.id.shortID)).") }
-                ?? "The code has expired, and no device has paired."
-        )
-    }
-
-    private func show(_ challenge: PairingStartResponse, on output: Output) {
-        let code = PairingCode(challenge: challenge, hasEnd: true, dense: density.dense)
-        let isLimited = grant.permissions != nil || expires != nil
-        let limit = "These limits are for one device. The next code has the limits that the host was started with."
-        if output.context.stdoutIsTerminal {
-            // The time limit and the prompt follow below the code. If the window has no room for all, the time limit is
-            // left out.
-            let columns = isLimited ? output.context.windowSize()?.columns : nil
-            let rows = columns.map { DisplayWidth.rows(of: output.fitted(limit, indent: 0), columns: $0) } ?? 0
-            let ways =
-                "Run the command again in a larger window\(code.denseWay)"
-                + (qrFile == nil ? ", use --qr-file" : "")
-            guard code.fits(output, rowsAfter: 1 + rows) || !code.fits(output, rowsAfter: 1) else {
-                if isLimited { output.say(limit) }
-                code.draw(output, rowsAfter: 1, ways: ways)
-                return
-            }
-            code.draw(output, rowsAfter: 1 + rows, ways: ways)
-        } else if showSecrets {
-            output.data(code.text)
-        } else {
-            let end = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
-            output.data(
-                qrFile.map { "For \(end), a device can pair with the QR code in \(TerminalText.line($0))." }
-                    ?? """
-                    For \(end), a device can pair with a new code. It is not shown, because standard output is not a \
-                    terminal. To make one and print it: pairtool host pair --show-secrets
-                    """
-            )
-        }
-        if isLimited { output.say(limit) }
+        try await output.waitForDevice(besides: known, until: challenge.expiresAt)
     }
 }
 

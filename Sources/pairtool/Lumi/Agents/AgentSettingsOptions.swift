@@ -8,9 +8,6 @@ import Terminal
 
 /// The options that set an agent's provider, model, system prompt, temperature and limit of tokens.
 struct AgentSettingsOptions: ParsableArguments {
-    /// Bytes of a system prompt.
-    private static let promptSize = 64 << 10
-
     @Option(help: "The provider: openai, anthropic, gemini, qwen or ollama.")
     var provider: String?
 
@@ -59,25 +56,38 @@ struct AgentSettingsOptions: ParsableArguments {
         if let model { configuration.model = model }
         if let temperature { configuration.temperature = temperature.value }
         if let maxTokens { configuration.maxTokens = maxTokens.value }
-        guard let text = try await text(configuration.systemPrompt ?? "", in: context) else { return }
-        guard text.utf8.count <= Self.promptSize else { throw Self.tooLong }
+        let text: String
+        if editor {
+            text = try await TextEditor(context: context).edit(configuration.systemPrompt ?? "")
+        } else if let promptFile {
+            text = try await context.systemPrompt(in: promptFile)
+        } else if let prompt {
+            text = prompt
+        } else {
+            return
+        }
+        guard text.utf8.count <= SystemPrompt.size else { throw SystemPrompt.tooLong }
         let isEmpty = text.trimmingWhitespace().isEmpty
         configuration.systemPrompt = isEmpty ? nil : text
     }
+}
 
-    private func text(_ current: String, in context: TerminalContext) async throws -> String? {
-        if let prompt { return prompt }
-        if editor { return try await TextEditor(context: context).edit(current) }
-        guard let promptFile else { return nil }
-        guard let bytes = try await context.content(of: promptFile, limit: Self.promptSize) else { throw Self.tooLong }
+private enum SystemPrompt {
+    /// The most bytes of one.
+    static let size = 64 << 10
+
+    static var tooLong: AppError {
+        AppError(.usage, "agent.prompt_too_long", "the system prompt is over \(size >> 10) KiB")
+    }
+}
+
+extension TerminalContext {
+    fileprivate func systemPrompt(in file: String) async throws -> String {
+        guard let bytes = try await content(of: file, limit: SystemPrompt.size) else { throw SystemPrompt.tooLong }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw AppError(.usage, "agent.prompt_unreadable", "the system prompt is not UTF-8 text")
         }
         return text.dropping(suffix: "\n").map(String.init) ?? text
-    }
-
-    private static var tooLong: AppError {
-        AppError(.usage, "agent.prompt_too_long", "the system prompt is over \(promptSize >> 10) KiB")
     }
 }
 

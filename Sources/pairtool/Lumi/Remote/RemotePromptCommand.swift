@@ -38,7 +38,7 @@ struct RemotePromptCommand: AsyncParsableCommand {
                     await prompts.remember(line, isKept: false)
                     do {
                         try await obey(line, on: mac)
-                    } catch  where context.canAsk && !Self.ends(error) {
+                    } catch  where context.canAsk && !error.endsConnection {
                         if !(error is ExitRequest) { options.output.report(AppError(describing: error)) }
                     }
                 }
@@ -76,10 +76,12 @@ struct RemotePromptCommand: AsyncParsableCommand {
         let output = options.json || options.quiet ? options.output : command.options.output
         try await command.run(on: mac, output: output)
     }
+}
 
-    /// Whether nothing more can be sent after an error.
-    private static func ends(_ error: any Error) -> Bool {
-        guard let error = error as? CompanionClientError else { return error is CancellationError }
+extension Error {
+    /// Whether nothing more can be sent after it.
+    fileprivate var endsConnection: Bool {
+        guard let error = self as? CompanionClientError else { return self is CancellationError }
         return error.code == .unreachable || error.code == .streamInterrupted
     }
 }

@@ -54,7 +54,7 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
         guard !all.allHosts else { return try await listAll() }
         let output = options.output
         let answer = try await host.selector.read(known.mode, in: options.environment) { session in
-            let (projects, chats) = try await Self.chats(in: project, session)
+            let (projects, chats) = try await session.chats(inProject: project)
             guard !chats.isEmpty else { throw Self.nothing }
             return (projects: projects, chats: chats)
         }
@@ -72,31 +72,13 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
         output.list(rows, columns: columns, from: answer.source, id: \.id)
     }
 
-    /// The chats of one project, or of all of them.
-    ///
-    /// - Throws: `StoredHost.Unknown` if the history knows none.
-    private static func chats(
-        in word: String?,
-        _ session: HostSession
-    ) async throws -> (projects: [MergedProject], chats: [ChatInProject]) {
-        let projects: [MergedProject]
-        if let word {
-            projects = [try await session.project(word)]
-        } else {
-            projects = try await session.projects.mergedProjects()
-        }
-        let chats = try await session.chats(in: projects)
-        if chats.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
-        return (projects, chats)
-    }
-
     private func listAll() async throws {
         let (output, environment) = (options.output, options.environment)
         let hosts = try host.selector.pairedHosts(with: .projects, for: "chats", in: environment)
         let limit = all.limit ?? environment.hostLimit
         let found = HostAnswers(
             try await host.selector.read(hosts, known.mode, in: environment, limit: limit) {
-                try await Self.chats(in: project, $0).chats
+                try await $0.chats(inProject: project).chats
             }
         )
         found.reportFailures(output)

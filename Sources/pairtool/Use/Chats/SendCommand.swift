@@ -2,7 +2,6 @@ import ArgumentParser
 import CompanionApp
 import CompanionClient
 import CompanionWire
-import Identity
 import PairingAgent
 import Terminal
 
@@ -97,10 +96,14 @@ struct SendCommand: AsyncParsableCommand {
         var output = notifications.output(options)
         output.isPlain = rendering.plain
         let environment = output.environment()
-        let prompt = try await promptText(output.context)
+        let prompt = try await output.context.prompt(lacksPrompt ? "-" : words[words.count - 1])
         let pictures = try await PromptPicture.read(images)
         let host = new ? self.host.selector : try await self.host.selector.holding(chat: words[0], in: environment)
-        guard !queue else { return try await sendQueued(prompt, to: host, on: output) }
+        guard !queue else {
+            return try await QueuedSend(host: host, output: output).send(prompt) {
+                try await open(in: $0, shownOn: output)
+            }
+        }
         var (isReached, isTold) = (false, false)
         do {
             try await host.withSession(environment) { session in
@@ -153,81 +156,17 @@ struct SendCommand: AsyncParsableCommand {
         conversation.sayToolHints()
         return conversation
     }
+}
 
-    /// Keeps the prompt on the disk, and sends it if the host can be reached.
-    private func sendQueued(_ prompt: String, to host: HostSelector, on output: Output) async throws {
-        let environment = output.environment()
-        var kept: QueuedPrompt?
-        func keep(_ session: HostSession) async throws -> WaitingPrompt {
-            let conversation = try await open(in: session, shownOn: output)
-            let waiting = try session.queue(prompt, in: conversation)
-            kept = QueuedPrompt(host: session.host, store: session.outbox, prompt: waiting)
-            return waiting
-        }
-        do {
-            try await host.withSession(environment) { session in
-                let waiting = try await keep(session)
-                let asksUser = output.format == .text
-                let earlier = try await OutboxSender(session, mode: .waiting(asksUser: asksUser)).send {
-                    $0.isSameChat(as: waiting)
-                }
-                if !earlier.stuck.isEmpty || earlier.isCancelled {
-                    throw ExitRequest(earlier.failures.max() ?? .failed)
-                }
-                let outcome = try await OutboxSender(session, mode: .showing(output.turnView)).send {
-                    $0.id.isSame(as: waiting.id)
-                }
-                if let worst = outcome.failures.max() { throw ExitRequest(worst) }
-                if output.format == .quiet, let answer = outcome.answer { output.data(TerminalText.block(answer)) }
-            }
-        } catch {
-            if kept == nil, !Task.isCancelled, isOutOfReach(error) {
-                guard try await host.readHistory(in: environment, isAsked: true, { try await keep($0) }) != nil else {
-                    throw error
-                }
-            }
-            if kept == nil, Task.isCancelled {
-                output.say("Stopped; nothing was sent or queued.")
-            }
-            guard let kept, try kept.isWaiting else { throw error }
-            // It was stopped, or the error was reported.
-            guard !Task.isCancelled, !(error is ExitRequest) else {
-                output.say("The prompt waits as \(kept.prompt.id): pairtool outbox")
-                throw error
-            }
-            guard isOutOfReach(error) else {
-                throw AppError(describing: error).adding("The prompt waits as \(kept.prompt.id).")
-            }
-            if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }
-            let name = TerminalText.line(kept.host.name)
-            output.say("The prompt waits as \(kept.prompt.id). Once \(name) is back: pairtool outbox send")
-        }
-    }
-
-    /// A line of JSON: the prompt waits.
-    private struct QueuedEvent: Encodable {
-        let type = "queued"
-        var row: WaitingRow
-
-        init(_ row: WaitingRow) {
-            self.row = row
-        }
-
-        private enum CodingKeys: String, CodingKey {
-            case type
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            try row.encode(to: encoder)
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(type, forKey: .type)
-        }
-    }
-
-    private func promptText(_ context: TerminalContext) async throws -> String {
-        var prompt = lacksPrompt ? "-" : words[words.count - 1]
+extension TerminalContext {
+    /// The text of a prompt.
+    ///
+    /// - Parameter word: The prompt, or `-` for standard input.
+    /// - Throws: ``AppError`` for a text that is empty, too long or not UTF-8.
+    func prompt(_ word: String) async throws -> String {
+        var prompt = word
         if prompt == "-" {
-            guard let bytes = try await context.content(limit: 1 << 20) else {
+            guard let bytes = try await content(limit: 1 << 20) else {
                 throw AppError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -45,7 +45,7 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = LiveProgress()
         try await host.selector.withSessions(options.environment, saysWaiting: false) { session in
             let writer = LiveWriter(output: options.output, names: WatchedNames(session), host: session.host)
-            try await follow(session, on: writer, progress: progress)
+            try await session.follow(every: interval.duration, on: writer, progress: progress)
         }
     }
 
@@ -61,31 +61,29 @@ struct WatchCommand: AsyncParsableCommand {
                     host: session.host,
                     isOneOfSeveral: true
                 )
-                try await follow(session, on: writer, progress: progress)
+                try await session.follow(every: interval.duration, on: writer, progress: progress)
             }
         }
         if let worst { throw ExitRequest(worst) }
     }
+}
 
-    /// The pause between two attempts to send what waits.
-    private static let pause = Duration.seconds(60)
-
+extension HostSession {
     /// Prints the events of a host until it is lost. Sends what waits for it now, when it is back, when one of its chats
     /// can take another prompt, and from time to time.
-    private func follow(_ session: HostSession, on writer: LiveWriter, progress: LiveProgress) async throws {
+    fileprivate func follow(every interval: Duration, on writer: LiveWriter, progress: LiveProgress) async throws {
         let (occasions, occasion) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         occasion.yield()
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
-            group.addTask { for await _ in occasions { await session.sendWaiting() } }
+            group.addTask { for await _ in occasions { await sendWaiting() } }
             group.addTask {
                 while true {
-                    try await ContinuousClock().sleep(for: Reconnection.pause)
+                    try await ContinuousClock().sleep(for: .seconds(60))
                     occasion.yield()
                 }
             }
-            try await session.events.run(every: interval.duration, progress: progress, patience: Reconnection.patience)
-            {
+            try await events.run(every: interval, progress: progress, patience: Reconnection.patience) {
                 await writer.write($0)
                 if $0.mayTakePrompts { occasion.yield() }
             }

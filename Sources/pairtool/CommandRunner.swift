@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionApp
 import CompanionWire
+import Discovery
 import Identity
 import LocalState
 import PairingAgent
@@ -28,17 +29,30 @@ enum CommandRunner {
             return .done
         } catch {
             let output = Output(context: context, format: format)
-            if let status = parserOutcome(error, in: words, on: output) { return status }
+            if let status = await parserOutcome(error, in: words, on: output) { return status }
             return output.status(after: error)
         }
     }
 
-    private static func helpPage(of words: CommandWords, for context: TerminalContext) -> HelpPage {
+    private static func helpPage(of words: CommandWords, on output: Output) async -> HelpPage {
         var page = HelpPage(command: words.command, hasAll: words.wantsAll)
-        let paired = (try? PairedHostStore(directory: context.paths.data).load())?.hosts ?? []
-        let families = Set(HostFamily.allCases.map(\.rawValue))
-        page.unused = families.subtracting(paired.map(\.family.rawValue))
+        guard page.isFirst else { return page }
+        let paired = (try? PairedHostStore(directory: output.context.paths.data).load())?.hosts ?? []
+        var known = Set(paired.map(\.family))
+        // A person at a terminal may see a host before pairing with it.
+        if output.context.stdoutIsTerminal { known.formUnion(await familiesInSight(output.environment())) }
+        page.unused = Set(HostFamily.allCases.filter { !known.contains($0) }.map(\.rawValue))
         return page
+    }
+
+    /// The families of which the mDNS daemon knows a host at once; none without the daemon. Help does not wait for
+    /// answers from the network.
+    private static func familiesInSight(_ environment: AppEnvironment) async -> Set<HostFamily> {
+        guard let client = try? environment.discoveryClient(engine: .daemon) else { return [] }
+        let seen = try? await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: .milliseconds(50)) {
+            $0.isSettled
+        }
+        return Set((seen?.hosts ?? []).map(\.family))
     }
 
     /// The output format to use if the arguments cannot be parsed.
@@ -51,31 +65,23 @@ enum CommandRunner {
     /// Shows the output of the argument parser: help, version, completions, usage errors.
     ///
     /// - Returns: nil if the error does not come from the parser.
-    private static func parserOutcome(_ error: any Error, in words: CommandWords, on output: Output) -> ExitStatus? {
+    private static func parserOutcome(_ error: any Error, in words: CommandWords, on output: Output) async
+        -> ExitStatus?
+    {
         switch Pairtool.exitCode(for: error) {
         case .success:
             let message = Pairtool.fullMessage(for: error)
             let isHelp = message.begins(with: "OVERVIEW: ")
             let text =
-                isHelp ? helpPage(of: words, for: output.context).text : CompletionScript.readable(message)
+                isHelp ? await helpPage(of: words, on: output).text : CompletionScript.readable(message)
             if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:
             let help = (["pairtool"] + words.path + ["--help"]).joined(separator: " ")
-            output.report(AppError(.usage, "usage", UsageError.sentence(of: error), next: help))
+            output.report(AppError(.usage, "usage", UsageError.sentence(of: error, in: words.command), next: help))
             return .usage
         default:
             return nil
         }
-    }
-}
-
-/// Usage errors that the argument parser finds.
-enum UsageError {
-    /// The parser's message in the style of other errors.
-    static func sentence(of error: any Error) -> String {
-        // Long lists of values have a line for each.
-        let message = Pairtool.message(for: error).replacing("following:\n  - ", with: "following: ")
-        return MessageStyle.sentence(message.replacing("\n  - ", with: ", "))
     }
 }

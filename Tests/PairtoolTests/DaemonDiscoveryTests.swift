@@ -49,6 +49,21 @@ struct DaemonDiscoveryTests {
         #expect(!run.output.contains("\u{1B}") && !run.errors.contains("\u{1B}"))
     }
 
+    @Test("At a terminal, help lists the commands of families in sight; in a pipe, those of paired hosts only")
+    func help() async throws {
+        let run = try await DaemonNamespace.run(
+            """
+            publish Ada _lumiagent._tcp 7001
+            avahi-browse --terminate --parsable _lumiagent._tcp | grep -q Ada
+            script --quiet --command "'$PAIRTOOL' --help" /dev/null </dev/null
+            "$PAIRTOOL" --help >&2
+            """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("  lumi  ") && !run.output.contains("  aicli  "), "\(run.output)")
+        #expect(run.errors.contains("  discover  ") && !run.errors.contains("  lumi  "), "\(run.errors)")
+    }
+
     @Test("With a daemon and nothing advertised, the exit code is 3")
     func nothing() async throws {
         let run = try await DaemonNamespace.run(#""$PAIRTOOL" discover --engine daemon --json"#)

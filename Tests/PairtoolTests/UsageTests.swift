@@ -8,7 +8,7 @@ import Testing
     func unknownOption(command: String) async throws {
         try await Sandbox.with { user in
             let unknown = await user.run(command, "--bogus")
-            #expect(unknown.status == 2 && unknown.err.contains("'--bogus'"), "\(unknown)")
+            #expect(unknown.status == 2 && unknown.err.contains("“--bogus”"), "\(unknown)")
             let nothing = await user.run(command)
             #expect(nothing.status == 2 && nothing.err.contains("--watch DIR"), "\(nothing)")
         }

@@ -7,7 +7,7 @@ extension Finding {
     ///
     /// - Parameters:
     ///   - colour: Whether to colour the verdict.
-    ///   - columns: The width of the window. A command at the end of the advice is not wrapped.
+    ///   - columns: The width of the window. A command at the end of the advice stays in one piece, to be copied.
     func text(colour: Bool, columns: Int?) -> String {
         let word = Self.padded(verdict.rawValue, to: 8)
         let shown = colour ? "\u{1B}[\(verdict.colour)m\(word)\u{1B}[0m" : word
@@ -18,11 +18,45 @@ extension Finding {
             place
         )
         let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(fitted)\n"
-        return advice.map { line + "         → \(TerminalText.line($0))\n" } ?? line
+        return line + (advice.map { Self.text(advice: TerminalText.line($0), columns: columns) } ?? "")
+    }
+
+    /// A command that does not fit on the line stands on one of its own, where it is not wrapped.
+    private static func text(advice: String, columns: Int?) -> String {
+        func fitted(_ text: String) -> String {
+            IndentedText.of("→ " + text, first: 9, indent: 11, columns: columns, keepsWords: true) + "\n"
+        }
+        guard let columns, DisplayWidth.of(advice) > columns - 11,
+            let parts = advice.wholeMatch(of: /(.+: )([a-z].+)/)?.output
+        else { return fitted(advice) }
+        let command = IndentedText.of(String(parts.2), indent: 11, columns: nil)
+        return fitted(parts.1.trimmingWhitespace()) + command + "\n"
     }
 
     private static func padded(_ word: String, to width: Int) -> String {
         word + String(repeating: " ", count: max(0, width - word.count))
+    }
+}
+
+extension Output {
+    func show(_ finding: Finding) {
+        switch format {
+        case .text: data(finding.text(colour: context.colour, columns: context.columns))
+        case .json: json(finding)
+        case .quiet: if finding.verdict.fails { data(finding.check.rawValue) }
+        }
+    }
+}
+
+extension [Finding] {
+    /// Such as `1 problem, 0 warnings`; nil if there are neither.
+    var total: String? {
+        guard contains(where: \.verdict.fails) else { return nil }
+        let counts = [(Verdict.problem, "problem"), (.warning, "warning")].map { verdict, word in
+            let count = count { $0.verdict == verdict }
+            return "\(count) \(word)\(count == 1 ? "" : "s")"
+        }
+        return counts.joined(separator: ", ")
     }
 }
 

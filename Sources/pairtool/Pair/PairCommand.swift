@@ -14,8 +14,8 @@ struct PairCommand: AsyncParsableCommand {
         abstract: "Pair with a host, using its QR code or its six digits.",
         discussion: """
             The code is sent to one host only: the one that the QR code names, the one that you name, or the only \
-            one in sight. Without a code source, pairtool asks for the six digits and does not show them. Hosts of \
-            protocol 2 and pairtool prove to each other that they know the code, without sending it.
+            one in sight. Without a code source, pairtool asks for the six digits. Hosts of protocol 2 and this machine \
+            prove to each other that they know the code, without sending it.
 
             Examples:
               pairtool pair
@@ -100,31 +100,45 @@ struct PairCommand: AsyncParsableCommand {
             )
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
-        if let fallbackURL { try check(fallbackURL: fallbackURL) }
         if host != nil, url != nil { throw ValidationError("Give the host or --url, not both.") }
+        if let fallbackMistake { throw ValidationError(fallbackMistake) }
     }
 
-    private func check(fallbackURL: String) throws {
+    /// What is given instead of a host; nil for a name or an id.
+    private var hostMistake: String? {
+        guard let host else { return nil }
+        if PairingPayload.code(typed: host) != nil {
+            return
+                "Leave out the digits, which others could see on the command line: pairtool asks for them, and --code-stdin "
+                + "reads them."
+        }
+        let endings = [".png", ".jpg", ".jpeg", ".webp", ".heic"]
+        guard endings.contains(where: { host.lowercased().ends(with: $0) }) else { return nil }
+        return "To read the code in a picture: pairtool pair --qr \(TerminalText.line(host))"
+    }
+
+    private var fallbackMistake: String? {
+        guard let fallbackURL else { return nil }
         guard (family ?? .usual).behavior.facts.takesSecondURL else {
-            throw ValidationError("Hosts of this family have no second base URL: leave out --fallback-url.")
+            return "Hosts of this family have no second base URL: leave out --fallback-url."
         }
-        guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
-            throw ValidationError(
-                "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
-                    + "local address."
-            )
-        }
+        guard !fallbackURL.isEmpty, JarvisBase(fallback: fallbackURL) == nil else { return nil }
+        return
+            "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
+            + "local address."
     }
 
     func run() async throws {
+        // Checked here and not in validate(): errors about unknown options come first.
+        if let hostMistake { throw ValidationError(hostMistake) }
         let context = options.output.context
         let begin = context.now()
-        let given = try await givenCode(context)
+        let given = try await GivenCode(self, output: options.output)
         let readAt = codeStdin ? TypedCode.readAt(asked: begin, typed: context.now()) : context.now()
         do {
             try await pair(given, readAt: readAt)
         } catch {
-            throw explained(error, code: given.payload)
+            throw given.explaining(error, now: context.now())
         }
     }
 
@@ -165,58 +179,5 @@ struct PairCommand: AsyncParsableCommand {
             )
         )
         PairingReport(output: output).show(outcome)
-    }
-}
-
-// MARK: Code
-
-extension PairCommand {
-    /// If the host of a code that looks expired could not be asked, the code is the more likely reason. While the host
-    /// answers, its clock decides.
-    private func explained(_ error: any Error, code payload: PairingPayload?) -> any Error {
-        let now = options.output.context.now()
-        guard let end = payload?.expiresAt, end <= now, !(error is CancellationError) else { return error }
-        let failure = AppError(describing: error)
-        guard [.nothingFound, .unreachable, .timedOut].contains(failure.kind) else { return error }
-        return AppError(
-            .pairingExpired,
-            "pairing.expired",
-            "the code expired \(TimeText.span(now.timeIntervalSince(end))) ago, by this machine's clock, and its host "
-                + "could not be asked: \(failure.message)",
-            next: "show a new code on the host, then: pairtool pair"
-        )
-    }
-
-    private func givenCode(_ context: TerminalContext) async throws -> GivenCode {
-        if let place = places.places.first ?? qr.map(CodePlace.file) {
-            return GivenCode(try await place.symbol(environment: options.environment))
-        }
-        if let directory = places.watch {
-            let watch = PictureWatch(
-                directory: directory,
-                existing: places.existing,
-                environment: options.environment
-            )
-            return GivenCode(try await watch.firstSymbol())
-        }
-        if let input = places.frames.input {
-            let reading = FrameReading(
-                input: input,
-                interaction: options.environment.interaction,
-                hints: HintLine(options.output)
-            )
-            return GivenCode(try await reading.symbol())
-        }
-        if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
-        guard codeStdin else {
-            // Hosts of some families need consent or ask for a token instead. If the user named the host, its family
-            // is known only once the host is found.
-            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.facts.codes.contains(.picture)
-            guard context.canAsk || pairing.allowLegacy || !needsCode else { throw AppError.noPairingCode }
-            return GivenCode()
-        }
-        let input = context.stdin
-        let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
-        return try GivenCode(typed: line)
     }
 }

@@ -44,6 +44,9 @@ struct PairingReport: Sendable {
             output.say(
                 "The host granted fewer permissions than requested: \(allowed.isEmpty ? "reading only" : allowed)."
             )
+        } else if let permissions = outcome.host.permissions, permissions.count < CompanionPermission.all.count {
+            let allowed = (["read"] + permissions.map(\.rawValue)).joined(separator: ", ")
+            output.say("At this host, this device may: \(allowed).")
         }
     }
 }

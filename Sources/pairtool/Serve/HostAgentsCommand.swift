@@ -38,11 +38,13 @@ struct HostAgentsCommand: AsyncParsableCommand {
                 TableColumn("NAME", shrinks: true, rank: 3) { $0.name },
                 TableColumn("VERSION", shrinks: true, rank: 2) { $0.path == nil ? "–" : $0.version ?? "unknown" },
                 TableColumn("SIGN-IN", shrinks: true, rank: 1) { row in
-                    row.path == nil ? "not installed: \(row.install)" : row.credentials ?? "not found: \(row.signIn)"
+                    row.path == nil ? "not installed" : row.credentials ?? "not found: \(row.signIn)"
                 },
             ],
             id: \.id
         )
-        if output.format == .text { output.say("To run one: pairtool host --agent NAME") }
+        guard output.format == .text else { return }
+        for row in rows where row.path == nil { output.say("To install \(row.id): \(row.install)", indent: 2) }
+        output.say("To run one: pairtool host --agent NAME")
     }
 }

@@ -111,7 +111,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             device = try await output.owner.setPermissions(wanted, ofDevice: device.id)
         }
         output.result(device, id: device.id) {
-            TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)")
+            output.fitted(TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)"))
         }
     }
 }

@@ -106,6 +106,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
             }
             if device.id == session.host.deviceID {
                 try session.outbox.removeAll()
+                await options.environment.endPairing(with: session.host)
                 options.output.say("That was this device. To pair again: pairtool pair")
             }
         }
@@ -116,7 +117,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
         let prompts = waiting == 0 ? "" : " Prompts that wait for the host: \(waiting). They will be removed."
         let name = TerminalText.line(session.host.name)
         try await confirmation.confirm(
-            "This is the device that you are using.\(prompts) Revoke it at \(name)?",
+            "This is the device that you are using. Its part of the history on this machine will be removed.\(prompts) Revoke it at \(name)?",
             code: "device.unconfirmed",
             output: options.output,
             outcome: "nothing was revoked"

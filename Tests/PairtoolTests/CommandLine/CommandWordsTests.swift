@@ -51,8 +51,19 @@ import Testing
             #expect(option.status == 2)
             #expect(
                 option.err
-                    == "pairtool: unknown option '--hots'. Did you mean '--host'?\n  next: pairtool projects --help\n"
+                    == "pairtool: unknown option “--hots”; did you mean “--host”?\n  next: pairtool projects --help\n"
             )
+            for (words, message) in [
+                (["projects", "--josn"], "unknown option “--josn”; did you mean “--json”?"),
+                (["pair", "--code", "123456"], "unknown option “--code”; did you mean “--code-stdin”?"),
+                (["pair", "--qr"], "missing value for “--qr FILE”"),
+                (["discover", "--timeout", "5"], "the value “5” is invalid for “--timeout TIME”: “5” has no unit. "),
+                (["pair", "123456"], "leave out the digits, which others could see on the command line: "),
+                (["pair", "shot.PNG"], "to read the code in a picture: pairtool pair --qr shot.PNG"),
+            ] {
+                let result = await user.run(words)
+                #expect(result.status == 2 && result.err.hasPrefix("pairtool: \(message)"), "\(result)")
+            }
             let both = await user.run("hosts", "--json", "-q")
             #expect(both.err.contains(#""message":"--json and --quiet cannot be used together""#), "\(both)")
             let missing = await user.run("messages")

@@ -8,12 +8,15 @@ struct HelpPage {
     var command: any ParsableCommand.Type
     /// Whether pairtool's own page has every command.
     var hasAll = false
-    /// The commands of families of which no host is paired: pairtool's own page leaves them out.
+    /// The commands of families of which no host is paired or in sight: pairtool's own page leaves them out.
     var unused: Set<String> = []
 
+    /// Whether it is pairtool's own page, which has one line for each command.
+    var isFirst: Bool { command == Pairtool.self && !hasAll }
+
     var text: String {
-        guard command == Pairtool.self else { return ofCommand }
-        return hasAll ? allCommands : firstPage
+        if isFirst { return firstPage }
+        return command == Pairtool.self ? allCommands : ofCommand
     }
 
     // MARK: A command

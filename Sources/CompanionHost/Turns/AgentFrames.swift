@@ -63,7 +63,7 @@ struct AgentFrames: Sendable {
             return status("Mode: \(named.name)") + [event]
         // How the turn ended is not the agent's to say, and the last ones are the client's.
         case .done, .failed, .unknown, .begun, .recovering, .finished: return []
-        default: return [event]
+        case .usage, .question, .media: return [event]
         }
     }
 

@@ -121,7 +121,10 @@ extension TurnEvent {
             let places = tool.locations.reduce(frame + tool.title.utf8.count) { $0 + frame + $1.path.utf8.count }
             return tool.changes.reduce(places) { $0 + frame + $1.path.utf8.count + $1.diff.utf8.count }
         case .media(let media): return frame + (media.data?.utf8.count ?? 0)
-        default: return nil
+        // Each of these is bounded elsewhere. A new case says here how large it can be.
+        case .status, .text, .toolStart, .toolComplete, .usage, .mode, .question, .done, .failed, .unknown, .begun,
+            .recovering, .finished:
+            return nil
         }
     }
 

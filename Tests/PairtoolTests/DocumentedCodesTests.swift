@@ -1,5 +1,6 @@
 import CompanionApp
 import FoundationEssentials
+import LocalState
 import PairingAgent
 import Testing
 
@@ -23,19 +24,19 @@ import Testing
     ]
 
     @Test("Every code and event that docs/json.md quotes is one that the sources can give, letter by letter")
-    func documented() throws {
+    func documented() async throws {
         let codes = try Self.quoted().subtracting(Self.keyPaths)
         for family in ["host", "pairing", "scan", "discovery"] {
             #expect(codes.contains { $0.hasPrefix(family + ".") }, "\(family)")
         }
-        let given = try Self.given(by: [])
+        let given = try await BlockingCall.run { try Self.given(by: []) }
         for code in codes.sorted() { #expect(given.contains(code), "\(code)") }
     }
 
     @Test("Every code that a command can give is in docs/json.md")
-    func complete() throws {
+    func complete() async throws {
         let quoted = try Self.quoted()
-        let given = try Self.given(by: ["pairtool", "CompanionApp", "PairingAgent"])
+        let given = try await BlockingCall.run { try Self.given(by: ["pairtool", "CompanionApp", "PairingAgent"]) }
             .filter { !Self.isLabel($0) }.subtracting(Self.renamed)
         for code in [
             "host.not_running", "pairing.rate_limited", "chat.unknown", "image.corrupt", "provider.refused_url",
@@ -50,7 +51,7 @@ import Testing
         return Set(text.matches(of: /[`"]([a-z]+\.[A-Za-z_]+)[`"]/).map { String($0.output.1) })
     }
 
-    /// The dotted words in the sources of modules, those that are made of the codes of other errors, and of the names of
+    /// Takes seconds. The dotted words in the sources of modules, those that are made of the codes of other errors, and of the names of
     /// things that are looked for.
     ///
     /// - Parameter modules: Their names; none for all.

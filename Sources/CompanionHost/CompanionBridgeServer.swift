@@ -104,6 +104,7 @@ package final class CompanionBridgeServer: Service {
             group.addTask { await services.turns.run() }
             group.addTask { await services.turns.log.run() }
             group.addTask { await services.control.run() }
+            group.addTask { await services.notifier.run() }
             group.addTask { try await self.listen(since: start) }
             group.addTask {
                 try await gracefulShutdown()
@@ -113,7 +114,7 @@ package final class CompanionBridgeServer: Service {
             }
             do {
                 // The others work until the shutdown, and the last one only watches how long they take to end.
-                for _ in 0..<4 { try await group.next() }
+                for _ in 0..<5 { try await group.next() }
             } catch is CancellationError {
                 group.cancelAll()
             }

@@ -58,6 +58,8 @@ package struct CompanionHostConfiguration: Sendable {
     package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
     package var turnTimeout: Duration
+    /// Whom the host tells that an agent waits. Default: nobody.
+    package var notify: NotifySettings
     /// Whether the children of this process are all agents: orphans are adopted and ended with them, and what an agent
     /// leaves behind is known as an agent's to later hosts (``InheritedMark``). For a program that does nothing but
     /// host. Default: false; then only those are found that still have the environment which they were started with, or
@@ -88,6 +90,7 @@ package struct CompanionHostConfiguration: Sendable {
         challenges: ChallengePolicy = .always,
         quota: DeviceQuota = .usual,
         turnTimeout: Duration = .seconds(120),
+        notify: NotifySettings = NotifySettings(),
         adoptsOrphans: Bool = false,
         connections: ConnectionLimits = ConnectionLimits()
     ) {
@@ -112,6 +115,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.challenges = challenges
         self.quota = quota
         self.turnTimeout = turnTimeout
+        self.notify = notify
         self.adoptsOrphans = adoptsOrphans
         self.connections = connections
     }

@@ -9,6 +9,7 @@ struct HostServices: Sendable {
     let clock: HostClock
     let logger: Logger
     let events: HostEventSink
+    let notifier: HostNotifier
     let database: HostDatabase
     let agent: any Agent
     let questions: AgentQuestions
@@ -40,7 +41,7 @@ struct HostServices: Sendable {
         // In the order in which errors are reported.
         let base = try HostFoundation(configuration: configuration, clock: clock, logger: logger)
         (self.configuration, self.clock, self.logger) = (configuration, clock, logger)
-        (events, database) = (base.events, base.database)
+        (events, notifier, database) = (base.events, base.notifier, base.database)
         self.agent = if let agent { agent } else { try base.makeAgent() }
         questions = try base.makeQuestions()
         rules = AgentRules(database: database, clock: clock, events: events, logger: logger)
@@ -75,13 +76,24 @@ private struct HostFoundation {
     let logger: Logger
     let catalog: ProjectCatalog
     let database: HostDatabase
+    let revocations: RevocationCenter
+    let notifier: HostNotifier
     let events: HostEventSink
 
     init(configuration: CompanionHostConfiguration, clock: HostClock, logger: Logger) throws(CompanionHostError) {
         (self.configuration, self.clock, self.logger) = (configuration, clock, logger)
         catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
-        events = HostEventSink(live: LiveEventBroadcaster(clock: clock))
+        let sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
+        revocations = RevocationCenter(clock: clock)
+        notifier = HostNotifier(
+            configuration.notify,
+            host: configuration.name,
+            clock: clock,
+            revocations: revocations,
+            events: sink
+        )
+        events = sink.observed(by: notifier.take)
     }
 
     /// The directory of the database.
@@ -153,7 +165,7 @@ private struct HostFoundation {
             hostID: hostID,
             devices: devices,
             sessions: sessions,
-            revocations: RevocationCenter(clock: clock),
+            revocations: revocations,
             clock: clock,
             events: events,
             logger: logger

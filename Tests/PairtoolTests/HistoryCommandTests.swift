@@ -8,12 +8,6 @@ import Testing
 @testable import pairtool
 
 @Suite struct HistoryCommandTests {
-    private func choose(_ text: String, _ user: Sandbox) throws {
-        let directory = user.directory + "/.config/pairtool"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: directory + "/config.toml"))
-    }
-
     @Test("What was listed and read is shown when the host cannot be reached, with its age, in text and JSON")
     func offline() async throws {
         try await withPairedMac { mac, user in
@@ -142,13 +136,13 @@ import Testing
             let status = await user.run("history")
             #expect(status.out.contains("1, 1 only here"), "\(status.out)")
             // Whatever config.toml says.
-            try choose("[history]\noff = true\n", user)
+            try user.configure("[history]\noff = true\n")
             #expect(await user.run("chats", "Ada").out.contains("And the sun?"))
             let copy = user.directory + "/copy.db"
             #expect(await user.run("history", "backup", copy).status == 0)
             let copied = try await user.shell("grep -q 'Light\\.' copy.db && echo there")
             #expect(copied.out == "there\n", "\(copied)")
-            try choose("[history]\nkeep = \"1h\"\nmax = \"1 MB\"\n", user)
+            try user.configure("[history]\nkeep = \"1h\"\nmax = \"1 MB\"\n")
             let pruned = await user.run("history", "prune", "--older-than", "1h", "--json")
             #expect(try pruned.json.first?["removed"] == .number(0), "\(pruned)")
             let cleared = await user.run("history", "clear", "--yes")
@@ -205,30 +199,30 @@ import Testing
     @Test("config.toml turns it off, and what is wrong in it is reported with the nearest setting")
     func choices() async throws {
         try await withPairedMac { _, user in
-            try choose("[history]\noff = true\n", user)
+            try user.configure("[history]\noff = true\n")
             #expect(await user.run("chats").status == 0)
             #expect(
                 !FileManager.default.fileExists(atPath: HistoryStore.path(state: user.directory + "/state/pairtool"))
             )
             #expect(await user.run("search", "x", "--json").failed(with: "history.off"))
-            try choose("[history]\nkep = \"90d\"\nmax = \"many\"\n", user)
+            try user.configure("[history]\nkep = \"90d\"\nmax = \"many\"\n")
             let status = await user.run("history")
             #expect(status.status == 0)
             #expect(status.err.contains("no setting history.kep; did you mean history.keep?"))
             #expect(status.err.contains("history.max is not a size"))
-            try choose("[history\n", user)
+            try user.configure("[history\n")
             #expect(await user.run("history").err.contains("config.toml: line 1"))
             #expect(await user.run("history", "prune").err.contains("config.toml: line 1"))
             let path = HistoryStore.path(state: user.directory + "/state/pairtool")
             for unclear in ["off = true\nkeep = 90d\n", "off = \"true\"\n", "of = true\n", "max = \"5 gigs\"\n"] {
                 try HistoryStore.removeFiles(path)
-                try choose("[history]\n" + unclear, user)
+                try user.configure("[history]\n" + unclear)
                 let chats = await user.run("chats")
                 #expect(chats.status == 0)
                 #expect(chats.err.contains("config.toml: "))
                 #expect(!FileManager.default.fileExists(atPath: path), "kept in spite of \(unclear)")
             }
-            try choose("[history]\nkeep = \"90d\"\nmax = \"500 MB\"\n", user)
+            try user.configure("[history]\nkeep = \"90d\"\nmax = \"500 MB\"\n")
             #expect(await user.run("history").out.contains("for 90 d, at most 500 MB"))
         }
     }

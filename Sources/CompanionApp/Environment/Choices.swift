@@ -11,6 +11,8 @@ package struct Choices: Sendable {
     package var history: HistoryLimits? = HistoryLimits()
     /// The kinds of notifications that are shown on the desktop. Default: all.
     package var notifications = Set(NotificationKind.allCases)
+    /// Whom a host of this user tells that an agent waits. Default: nobody.
+    package var notify = NotifyChoices()
     /// The faults of the file, as warnings.
     package var faults: [AppError] = []
 
@@ -41,8 +43,9 @@ package struct Choices: Sendable {
     }
 
     private mutating func take(_ file: TOMLTable, in path: String) {
-        checkKeys(of: file, known: ["history", "notifications"], under: "", in: path)
+        checkKeys(of: file, known: ["history", "notifications", "notify"], under: "", in: path)
         takeNotifications(file, in: path)
+        takeNotify(file, in: path)
         guard let section = file["history"] else { return }
         guard let table = section.table else { return fault(path, what: "history is not a section: write [history]") }
         checkKeys(of: table, known: ["keep", "max", "off"], under: "history.", in: path)
@@ -83,6 +86,42 @@ package struct Choices: Sendable {
         }
     }
 
+    private mutating func takeNotify(_ file: TOMLTable, in path: String) {
+        guard let section = file["notify"] else { return }
+        guard let table = section.table else { return fault(path, what: "notify is not a section: write [notify]") }
+        checkKeys(
+            of: table,
+            known: ["urls", "file", "detail", "token-file", "token-keyring"],
+            under: "notify.",
+            in: path
+        )
+        if let value = table["urls"] {
+            let urls = value.array.map { $0.map(\.string) } ?? [nil]
+            notify.urls = urls.compactMap(\.self)
+            if notify.urls.count < urls.count { fault(path, what: "notify.urls is not a list of texts") }
+        }
+        if let value = table["file"] {
+            notify.file = value.string
+            if notify.file == nil { fault(path, what: "notify.file is not a text") }
+        }
+        if let value = table["detail"] {
+            notify.saysTitle = value.string?.isSame(as: "title") == true
+            if !notify.saysTitle, value.string?.isSame(as: "none") != true {
+                fault(path, what: "notify.detail must be \"none\" or \"title\"")
+            }
+        }
+        if let value = table["token-keyring"] {
+            if value.bool == nil { fault(path, what: "notify.token-keyring must be true or false") }
+            if value.bool == true { notify.token = .keyring }
+        }
+        guard let value = table["token-file"] else { return }
+        guard let file = value.string else { return fault(path, what: "notify.token-file is not a text") }
+        if notify.token != nil {
+            fault(path, what: "notify.token-file and notify.token-keyring cannot be used together")
+        }
+        notify.token = .file(file)
+    }
+
     private mutating func checkKeys(of table: TOMLTable, known: [String], under prefix: String, in path: String) {
         for key in table.keys.sorted() where !known.contains(where: { $0.isSame(as: key) }) {
             let near = NearestWord.of(key, in: known)
@@ -108,5 +147,28 @@ package struct Choices: Sendable {
         guard let number = Double(String(digits) ?? ""), let factor = units[unit] else { return nil }
         let size = number * factor
         return size >= 1e6 && size <= 1e15 ? Int(size) : nil
+    }
+}
+
+/// The section `[notify]` of `config.toml`.
+package struct NotifyChoices: Sendable, Hashable {
+    package var urls: [String] = []
+    /// A file with more of them.
+    package var file: String?
+    /// Whether notifications say what the agent wants to do.
+    package var saysTitle = false
+    package var token: TokenSource?
+}
+
+/// Where an access token is.
+package enum TokenSource: Sendable, Hashable, CustomStringConvertible {
+    case file(String)
+    case keyring
+
+    package var description: String {
+        switch self {
+        case .file(let path): path
+        case .keyring: "the keyring"
+        }
     }
 }

@@ -75,6 +75,13 @@ extension AdminClient {
         return status
     }
 
+    /// Has the host send a test to each target of its notifications, now and once.
+    ///
+    /// - Returns: The outcomes; an empty list for a host that notifies nobody.
+    package func testNotifications() async throws -> [AdminNotification] {
+        try await send(AdminRequest(.testNotifications)).notifications ?? []
+    }
+
     package func devices() async throws -> [AdminDevice] {
         try await send(AdminRequest(.devices)).devices ?? []
     }

@@ -43,6 +43,10 @@ extension HostAdministration {
             case .sessions: return try await readSessions(request)
             case .removeSession: return try await removeSession(request)
             case .changes: return try await readChanges(request)
+            case .testNotifications:
+                var response = AdminResponse()
+                response.notifications = try await services.notifier.test()
+                return response
             }
         } catch {
             let refusal = HostError(describing: error) ?? .internal

@@ -79,7 +79,8 @@ package struct HostAdministration: Sendable {
             failuresInARow: pairing.failuresInARow,
             challengeExpiresAt: pairing.expiresAt,
             nextChallengeAt: pairing.nextAt,
-            triesLeft: pairing.triesLeft
+            triesLeft: pairing.triesLeft,
+            notifications: services.notifier.targets
         )
     }
 }

@@ -24,6 +24,8 @@ package final class RevocationCenter: Sendable {
         var epochs: [String: UInt64] = [:]
         var watchers: [UInt64: Watcher] = [:]
         var nextWatcher: UInt64 = 0
+        /// How many streams to devices are open.
+        var streams = 0
     }
 
     private let clock: HostClock
@@ -49,11 +51,16 @@ package final class RevocationCenter: Sendable {
         for end in ended { end() }
     }
 
+    /// Whether a device follows events or a turn at this moment.
+    var hasStreams: Bool { state.withLockedValue { $0.streams > 0 } }
+
     /// Returns as soon as an access has ended (at once when it ended since it was authenticated), or when the task is
     /// cancelled.
     ///
     /// - Returns: Why it has ended; nil when the task was cancelled.
     package func wait(for device: AuthenticatedDevice) async -> AccessEnd? {
+        state.withLockedValue { $0.streams += 1 }
+        defer { state.withLockedValue { $0.streams -= 1 } }
         let ends = [(device.expiresAt, AccessEnd.deviceExpired), (device.sessionEnd, .sessionOver)]
         let first = ends.compactMap { time, end in time.map { (time: $0, end: end) } }.min { $0.time < $1.time }
         let isEnded = await waitForEnd(of: device.id, since: device.epoch, until: first?.time)

@@ -54,6 +54,8 @@ package enum HostEvent: Sendable, Hashable {
     case questionContinued(ApprovalNotice, chatID: String, turnID: String)
     /// A device chose an answer that goes for later questions too, which only the owner may.
     case alwaysRefused(Approval, device: CompanionDevice)
+    /// Notifications do not reach a target any more; `target` names its server.
+    case notifyFailed(target: String, reason: String)
 }
 
 /// How far a turn is.
@@ -102,8 +104,8 @@ struct HostEventSink: Sendable {
     /// Sends events to devices.
     let live: LiveEventBroadcaster
     private let continuation: AsyncStream<HostEvent>.Continuation
-    /// Gets each event before all others.
-    private var observer: (@Sendable (HostEvent) -> Void)?
+    /// They get each event before all others.
+    private var observers: [@Sendable (HostEvent) -> Void] = []
 
     init(live: LiveEventBroadcaster) {
         self.live = live
@@ -114,12 +116,12 @@ struct HostEventSink: Sendable {
     /// The same, with a receiver that gets each event sent by it before all others.
     func observed(by observer: @escaping @Sendable (HostEvent) -> Void) -> HostEventSink {
         var sink = self
-        sink.observer = observer
+        sink.observers.append(observer)
         return sink
     }
 
     func send(_ event: HostEvent) {
-        observer?(event)
+        for observer in observers { observer(event) }
         continuation.yield(event)
         live.publish(event)
     }

@@ -29,6 +29,7 @@ package struct HostEventRow: Encodable, Sendable {
     var outcome: String?
     var by: String?
     var mode: AgentMode?
+    var target: String?
 
     /// An event of the advertisement.
     package init(event: String, message: String) {
@@ -144,6 +145,10 @@ package struct HostEventRow: Encodable, Sendable {
             title = question.title
             deviceId = device.id
             deviceName = device.name
+        case .notifyFailed(let target, let reason):
+            event = "notify_failed"
+            self.target = target
+            self.reason = reason
         }
     }
 }

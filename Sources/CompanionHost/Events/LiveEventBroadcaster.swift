@@ -106,7 +106,7 @@ extension LiveEventBroadcaster {
                 )
             )
         case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged,
-            .quotaReached, .agent, .alwaysRefused:
+            .quotaReached, .agent, .alwaysRefused, .notifyFailed:
             break
         }
     }

@@ -11,12 +11,15 @@ package struct AdminRequest: Codable, Sendable, Hashable {
         case addRule = "rule.add"
         case removeRule = "rule.remove"
         case sessions, removeSession, changes
+        case testNotifications = "notify.test"
 
         /// Whether only the owner may ask for it: it decides what the agent or a device may do, or takes something
         /// away. The host refuses it to its own agents.
         package var isForOwnerAlone: Bool {
             switch self {
-            case .pair, .revoke, .permissions, .unlock, .answer, .addRule, .removeRule, .removeSession: true
+            case .pair, .revoke, .permissions, .unlock, .answer, .addRule, .removeRule, .removeSession,
+                .testNotifications:
+                true
             case .devices, .status, .audit, .questions, .rules, .sessions, .changes: false
             }
         }
@@ -108,6 +111,8 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     package var sessions: [Worktree]?
     /// `changes`.
     package var changes: ChatChangesResponse?
+    /// `notify.test`: each target, with the outcome.
+    package var notifications: [AdminNotification]?
 
     /// An answer to a request that was done; the caller adds its result.
     package init() {
@@ -192,6 +197,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var nextChallengeAt: Date?
     /// Wrong codes or tokens that the running challenge still accepts; 0 if none runs.
     package var triesLeft: Int
+    /// Whom the host tells that an agent waits.
+    package var notifications: [AdminNotification]?
 
     package init(
         id: String,
@@ -207,7 +214,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         failuresInARow: Int,
         challengeExpiresAt: Date? = nil,
         nextChallengeAt: Date? = nil,
-        triesLeft: Int
+        triesLeft: Int,
+        notifications: [AdminNotification]? = nil
     ) {
         self.id = id
         self.name = name
@@ -223,5 +231,18 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         self.challengeExpiresAt = challengeExpiresAt
         self.nextChallengeAt = nextChallengeAt
         self.triesLeft = triesLeft
+        self.notifications = notifications
+    }
+}
+
+/// A target of a host's notifications.
+package struct AdminNotification: Codable, Sendable, Hashable {
+    /// Its scheme and server, such as `ntfy://ntfy.sh`. Topics and paths are secrets of many services.
+    package var target: String
+    /// Why the last notification was not sent; nil if it was, or if there was none.
+    package var failure: String?
+
+    package init(target: String, failure: String? = nil) {
+        (self.target, self.failure) = (target, failure)
     }
 }

@@ -17,7 +17,7 @@ struct HostCommand: AsyncParsableCommand {
             HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
             HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
             HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
-            HostWorktreesCommand.self, HostChangesCommand.self,
+            HostWorktreesCommand.self, HostChangesCommand.self, HostNotifyCommand.self,
         ],
         defaultSubcommand: HostRunCommand.self
     )

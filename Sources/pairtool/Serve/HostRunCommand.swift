@@ -61,6 +61,7 @@ struct HostRunCommand: AsyncParsableCommand {
     @OptionGroup var quota: QuotaOptions
 
     @OptionGroup(title: "Agent options") var agent: AgentOptions
+    @OptionGroup(title: "Notification options") var notify: NotifyOptions
 
     @Option(
         help: ArgumentHelp(
@@ -141,10 +142,15 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let agentKind = try await agent.kind(context)
+        let agentKind = try await HostAgent(options: agent, context: context).kind()
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
+        let isSeen = context.stdoutIsTerminal && output.format == .text
+        // Always a code for who wants it in a file or a pipe; at a terminal, while no device is paired; and where nobody
+        // can see it, as in a service, only with `pairtool host pair`.
+        let challenges: ChallengePolicy =
+            qrFile != nil || !isSeen && showSecrets ? .always : isSeen ? .untilPaired : .onDemand
         let addresses: @Sendable () -> [String] = { ReachableAddresses.now(only: interface).map(\.description) }
         let server = try CompanionBridgeServer(
             configuration: CompanionHostConfiguration(
@@ -153,7 +159,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 tlsPort: tlsPort,
                 legacy: legacy,
                 lan: lan,
-                projects: try absoluteProjects(),
+                projects: try ServedProjects.resolved(projects),
                 databasePath: directory + "/host.sqlite",
                 agent: agentKind,
                 agentLogPath: context.paths.state + "/agent.log",
@@ -163,13 +169,14 @@ struct HostRunCommand: AsyncParsableCommand {
                 addresses: lan ? addresses : nil,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
-                challenges: challenges(output),
+                challenges: challenges,
                 quota: quota.quota,
                 turnTimeout: turnTimeout?.duration ?? agent.usualTimeout,
+                notify: try await HostNotifications(options: notify, output: output).settings(),
                 adoptsOrphans: true
             ),
             // At a terminal, the screen says what a warning would.
-            logger: LoggingSetup.logger("host", usual: isSeen(output) ? .error : .warning, context: context)
+            logger: LoggingSetup.logger("host", usual: isSeen ? .error : .warning, context: context)
         )
         let screen = HostScreen(
             output: output,
@@ -178,7 +185,7 @@ struct HostRunCommand: AsyncParsableCommand {
             picture: try qrFile.map(QRPicture.init),
             showSecrets: showSecrets,
             dense: density.dense,
-            challenges: challenges(output),
+            challenges: challenges,
             directory: projects.isEmpty ? FileManager.default.currentDirectoryPath : nil
         )
         let advertiser = HostAdvertiser(
@@ -194,17 +201,23 @@ struct HostRunCommand: AsyncParsableCommand {
         )
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
+}
 
-    /// Always a code for who wants it in a file or a pipe; at a terminal, while no device is paired; and where nobody can see it,
-    /// as in a service, only with `pairtool host pair`.
-    private func challenges(_ output: Output) -> ChallengePolicy {
-        if qrFile != nil || !isSeen(output) && showSecrets { return .always }
-        return isSeen(output) ? .untilPaired : .onDemand
-    }
+/// The people whose answers may also apply to later questions of the agent.
+enum AlwaysBy: String, ExpressibleByArgument, CaseIterable {
+    /// Only the user who runs the host.
+    case owner
+    /// Also the users of paired devices with the permission `approve`.
+    case devices
+}
 
-    private func isSeen(_ output: Output) -> Bool { output.context.stdoutIsTerminal && output.format == .text }
-
-    private func absoluteProjects() throws -> [String] {
+/// The directories that a host serves.
+private enum ServedProjects {
+    /// Absolute paths without symbolic links.
+    ///
+    /// - Parameter projects: Paths; an empty list means the current directory.
+    /// - Throws: ``AppError`` with `host.invalid_project`.
+    static func resolved(_ projects: [String]) throws -> [String] {
         let current = FileManager.default.currentDirectoryPath
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.begins(with: "/") ? project : "\(current)/\(project)"
@@ -216,12 +229,4 @@ struct HostRunCommand: AsyncParsableCommand {
             return String(cString: resolved)
         }
     }
-}
-
-/// The people whose answers may also apply to later questions of the agent.
-enum AlwaysBy: String, ExpressibleByArgument, CaseIterable {
-    /// Only the user who runs the host.
-    case owner
-    /// Also the users of paired devices with the permission `approve`.
-    case devices
 }

@@ -199,6 +199,8 @@ actor HostScreen {
         case .questionEnded(let question): line(ending(of: question))
         case .questionContinued(let notice, let chatID, _):
             line("The agent in chat \(chat(chatID)) continues after question \(notice.id.shortID).")
+        case .notifyFailed(let target, let reason):
+            line("Notifications do not reach \(target): \(reason). To try again: pairtool host notify test")
         case .alwaysRefused(let question, let device):
             line(
                 "\(device.name) (\(device.id)) tried to answer question \(question.id.shortID) for all later ones too: "

@@ -24,7 +24,7 @@ struct HostStatusCommand: AsyncParsableCommand {
         let output = options.output
         let status = try await output.owner.status()
         let row = HostStatusRow(status)
-        output.result(row, id: row.id) { output.fitted(row.text(now: output.context.now()), indent: 11) }
+        output.result(row, id: row.id) { output.fitted(row.facts(now: output.context.now())) }
     }
 }
 
@@ -53,10 +53,12 @@ struct HostStatusRow: Encodable {
     /// Why the agent did not do its work last.
     var agentTrouble: String?
     var pairing: Pairing
+    /// Whom the host tells that an agent waits.
+    var notifications: [AdminNotification]
     private var answers: String
 
     private enum CodingKeys: CodingKey {
-        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, pairing
+        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, pairing, notifications
     }
 
     init(_ status: AdminStatus) {
@@ -69,6 +71,7 @@ struct HostStatusRow: Encodable {
         devices = status.devices
         models = status.models?.map(\.id) ?? []
         agentTrouble = status.trouble?.message
+        notifications = status.notifications ?? []
         answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(
             locked: status.pairingLocked,
@@ -79,18 +82,21 @@ struct HostStatusRow: Encodable {
         )
     }
 
-    func text(now: Date) -> String {
+    func facts(now: Date) -> FactList {
         let ports = [tlsPort.map { "HTTPS \($0)" }, port.map { "HTTP \($0)\(legacy ? ", version 1 too" : "")" }]
         let place = lan ? "on the network" : "on this machine only"
-        var lines = [
-            ("host", TerminalText.line("\(name) (\(id))")),
-            ("listens", ports.compactMap(\.self).joined(separator: ", ") + " " + place),
-            ("devices", "\(devices)"),
-            ("answers", TerminalText.line(answers)),
+        var facts: FactList = [
+            "host": "\(name) (\(id))",
+            "listens": ports.compactMap(\.self).joined(separator: ", ") + " " + place,
+            "devices": "\(devices)",
+            "answers": answers,
+            "trouble": agentTrouble,
+            "pairing": pairingText(now: now),
         ]
-        if let agentTrouble { lines.append(("trouble", TerminalText.line(agentTrouble))) }
-        lines.append(("pairing", pairingText(now: now)))
-        return lines.map { $0.padding(to: 11) + $1 }.joined(separator: "\n")
+        for place in notifications {
+            facts.add("notifies", place.target + (place.failure.map { " (failed: \($0))" } ?? ""))
+        }
+        return facts
     }
 
     private func pairingText(now: Date) -> String {
@@ -106,11 +112,5 @@ struct HostStatusRow: Encodable {
         let left = TimeText.countdown(end.timeIntervalSince(now))
         return
             "a code is valid for \(left) (\(pairing.triesLeft == 1 ? "1 try" : "\(pairing.triesLeft ?? 0) tries") left)"
-    }
-}
-
-extension String {
-    fileprivate func padding(to width: Int) -> String {
-        self + String(repeating: " ", count: max(1, width - utf8.count))
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// Runs `body` while connections to a port of this machine are accepted and served, and ends all of them behind it.
@@ -11,7 +11,7 @@ import NIOPosix
 ///   - port: Default: 0, any that is free.
 ///   - accept: Sets up a connection, on its event loop.
 ///   - body: Gets the port.
-func withListener<Connection: Sendable, Result>(
+package func withListener<Connection: Sendable, Result>(
     host: String = "127.0.0.1",
     port: Int = 0,
     isolation: isolated (any Actor)? = #isolation,

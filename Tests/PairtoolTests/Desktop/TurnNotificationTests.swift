@@ -52,11 +52,3 @@ import Testing
         }
     }
 }
-
-extension Sandbox {
-    fileprivate func configure(_ text: String) throws {
-        let directory = directory + "/.config/pairtool"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(filePath: directory + "/config.toml"))
-    }
-}

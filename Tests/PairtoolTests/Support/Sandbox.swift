@@ -151,6 +151,13 @@ struct Sandbox: Sendable {
         #expect(result.status == 0, "\(result.err)")
     }
 
+    /// Writes the user's `config.toml`.
+    func configure(_ text: String) throws {
+        let directory = directory + "/.config/pairtool"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: directory + "/config.toml"))
+    }
+
     /// A path of a file with this content.
     func file(_ name: String, _ content: [UInt8]) throws -> String {
         let path = "\(directory)/\(name)"

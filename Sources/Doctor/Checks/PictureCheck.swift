@@ -15,7 +15,7 @@ package struct PictureCheck: DoctorCheck {
             return .note(
                 .pictures,
                 evidence:
-                    "this kernel has neither Landlock nor seccomp: picture decoders run with all rights of this program",
+                    "this kernel has neither Landlock nor seccomp: picture decoders run with all the rights of this program",
                 advice: .trustPictures
             )
         }

@@ -69,13 +69,15 @@ package struct VerifiedPairing: Sendable {
             )
         }
         let clientNonce = SecureRandom.bytes(16)
+        let asked = now()
         let hello = try await Self.step {
             try await client.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
         }
         let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
         let hostID = try check(hello, against: payload)
         let shown = hello.startedAt.map { hello.serverTime.timeIntervalSince($0) }
-        if payload.token == nil, let shown, let readAt, readAt < now() - shown { throw .changedCode(since: shown) }
+        // The host told its time after `asked`, so its code began no earlier than that, by this machine's clock.
+        if payload.token == nil, let shown, let readAt, readAt < asked - shown { throw .changedCode(since: shown) }
         let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: spki)
         let secret = Self.secret(payload)
         let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: client)

@@ -187,7 +187,8 @@ import Testing
         }
         let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .finish])
         try await chat("one", "/retry", "n", "/retry", "y", terminal: true, turns: [failing]) { result, mac, _ in
-            #expect(result.err.contains("may run twice. Send it again? [y/N]"), "\(result)")
+            let shown = result.err.replacing("\n", with: " ")
+            #expect(shown.contains("may run twice. Send it again? [y/N]"), "\(result)")
             #expect(mac.prompts == 2)
         }
     }
@@ -237,7 +238,8 @@ import Testing
             let mode = try FileManager.default.attributesOfItem(atPath: user.directory + "/chat.md")[.posixPermissions]
             #expect(mode as? Int == 0o600)
             #expect(try String(contentsOfFile: user.directory + "/old.md", encoding: .utf8) == "A")
-            #expect(result.err.contains("old.md exists. Replace it? [y/N]"))
+            let shown = result.err.replacing("\n", with: " ")
+            #expect(shown.contains("old.md exists. Replace it? [y/N]"), "\(result)")
         }
         try await chat("/new api", "plant\n# trees", "/save ~/new.md") { _, _, user in
             // The first prompt is the title.

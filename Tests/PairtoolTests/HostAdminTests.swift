@@ -134,8 +134,14 @@ import Testing
                     #expect(try await host.spawn(words + ["revoke", ""]).out.contains("Lap"))
                     let table = try await host.spawn(["host", "audit"]).out
                     #expect(table.contains("  paired  ") && table.contains("  Lap  "), "\(table)")
-                    #expect(table.contains("  six digits; from 127.0.0.1; may read, chat.send; until "), "\(table)")
-                    #expect(table.contains("  may read; before: read, chat.send, chat.create\n"), "\(table)")
+                    #expect(
+                        table.contains("  paired  Lap  six digits; from 127.0.0.1; may read, chat.send; until "),
+                        "\(table)"
+                    )
+                    #expect(
+                        table.contains("  permissions  Lap  may read; before: read, chat.send, chat.create\n"),
+                        "\(table)"
+                    )
                     #expect(!table.contains("{") && !table.contains("[") && !table.contains(id), "\(table)")
                     #expect(try await host.spawn(["host", "revoke", "Lap", "-q"]).out == id + "\n")
                     #expect(try await events.first("revoked")["deviceId"]?.string == id)

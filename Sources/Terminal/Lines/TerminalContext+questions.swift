@@ -7,11 +7,22 @@ extension TerminalContext {
     /// Asks a yes-or-no question; any answer but yes means no.
     package func confirm(_ question: String) async throws -> Bool {
         let answer = try await drawing.pause {
-            try await line(TerminalText.block(question) + " [y/N] ")
+            try await line(wrapped(TerminalText.block(question) + " [y/N] "))
         }
         // Ctrl-D leaves the cursor behind the question.
         if answer == nil { stderr.write("\n") }
         return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
+    }
+
+    /// A question, wrapped between words.
+    private func wrapped(_ question: String) -> String {
+        IndentedText.of(
+            question,
+            first: 0,
+            indent: 0,
+            columns: stderrIsTerminal ? windowSize()?.columns : nil,
+            keepsWords: true
+        )
     }
 
     /// Cancelling the task ends the wait for a line.
@@ -31,7 +42,7 @@ extension TerminalContext {
     }
 
     private func chosen(_ question: String, from choices: [String]) async throws -> Int? {
-        stderr.write(TerminalText.block(question) + "\n")
+        stderr.write(wrapped(TerminalText.block(question)) + "\n")
         for (index, choice) in choices.enumerated() {
             stderr.write("  \(index + 1)) \(TerminalText.line(choice))\n")
         }

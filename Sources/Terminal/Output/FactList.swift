@@ -20,13 +20,16 @@ package struct FactList: ExpressibleByDictionaryLiteral {
     package func text(indent: Int = 0, columns: Int? = nil) -> String {
         let width = 2 + (facts.map(\.label.utf8.count).max() ?? 0)
         let lines = facts.map { $0 + String(repeating: " ", count: width - $0.utf8.count) + $1 }
-        return IndentedText.of(
+        let text = IndentedText.of(
             lines.joined(separator: "\n"),
             first: indent,
-            indent: indent + width,
+            // In a narrow window, ids fit on a line of their own.
+            indent: indent + ((columns ?? .max) - width < 40 ? 2 : width),
             columns: columns,
             keepsWords: true
         )
+        // A label whose value is on the next line.
+        return text.replacing(/\ +\n/) { _ in "\n" }
     }
 }
 

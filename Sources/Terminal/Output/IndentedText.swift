@@ -2,6 +2,23 @@ import CompanionWire
 
 /// Indents text, or wraps it to the width of a window.
 package enum IndentedText {
+    /// Wraps a sentence. A command behind its last colon stays in one piece, to be copied: if it does not fit, it is on a
+    /// line of its own.
+    ///
+    /// - Parameters:
+    ///   - first: Columns before the first line.
+    ///   - indent: Columns before the others.
+    ///   - columns: The width of the window; nil if there is none.
+    package static func advice(_ text: String, first: Int, indent: Int, columns: Int?) -> String {
+        func fitted(_ text: String) -> String {
+            of(text, first: first, indent: indent, columns: columns, keepsWords: true)
+        }
+        guard let columns, DisplayWidth.of(text) > columns - first,
+            let parts = text.wholeMatch(of: /(.+: )((?:pairtool|sudo|ip|timedatectl) .+)/)?.output
+        else { return fitted(text) }
+        return fitted(parts.1.trimmingWhitespace()) + "\n" + of(String(parts.2), indent: indent, columns: nil)
+    }
+
     /// Indents every line that is not empty.
     ///
     /// - Parameters:

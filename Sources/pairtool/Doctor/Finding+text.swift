@@ -18,19 +18,10 @@ extension Finding {
             place
         )
         let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(fitted)\n"
-        return line + (advice.map { Self.text(advice: TerminalText.line($0), columns: columns) } ?? "")
-    }
-
-    /// A command that does not fit on the line stands on one of its own, where it is not wrapped.
-    private static func text(advice: String, columns: Int?) -> String {
-        func fitted(_ text: String) -> String {
-            IndentedText.of("→ " + text, first: 9, indent: 11, columns: columns, keepsWords: true) + "\n"
-        }
-        guard let columns, DisplayWidth.of(advice) > columns - 11,
-            let parts = advice.wholeMatch(of: /(.+: )([a-z].+)/)?.output
-        else { return fitted(advice) }
-        let command = IndentedText.of(String(parts.2), indent: 11, columns: nil)
-        return fitted(parts.1.trimmingWhitespace()) + command + "\n"
+        return line
+            + (advice.map {
+                IndentedText.advice("→ " + TerminalText.line($0), first: 9, indent: 11, columns: columns) + "\n"
+            } ?? "")
     }
 
     private static func padded(_ word: String, to width: Int) -> String {

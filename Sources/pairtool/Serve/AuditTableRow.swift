@@ -64,7 +64,7 @@ extension AuditTableRow {
                 [chat, text("branch").map { "branch \($0)" }, detail["forced"]?.bool == true ? "forced" : nil, ending]
             case .questionDecided:
                 [
-                    text("outcome").map { $0 + (text("by").map { " by \($0)" } ?? "") }, text("tool"), text("kind"),
+                    text("outcome").map { $0 + (person.map { " by \($0)" } ?? "") }, text("tool"), text("kind"),
                     text("option").map { "answer \($0)" },
                     chat, text("question").map { "question \($0.shortID)" },
                 ]
@@ -86,6 +86,11 @@ extension AuditTableRow {
             default: text
             }
         }
+    }
+
+    /// Who answered a question.
+    private var person: String? {
+        text("by").flatMap { $0 == "nobody" ? nil : $0 == QuestionDecider.owner.name ? "you" : $0 }
     }
 
     private var source: String? { text("address").map { "from \($0)" } }

@@ -30,19 +30,14 @@ struct HostAuditCommand: AsyncParsableCommand {
         // Devices that are gone have their id only.
         let devices = try await output.owner.devices()
         let names = Dictionary(devices.map { (ByteText($0.id), $0.name) }) { first, _ in first }
-        output.list(
-            try await output.owner.audit().map(AuditTableRow.init),
-            columns: [
-                TableColumn("NO", rank: 0) { "\($0.number)" },
-                TableColumn("WHEN", rank: 2) { LocalTime.text($0.at) },
-                TableColumn("WHAT", rank: 0) { $0.kindText },
-                TableColumn("DEVICE", shrinks: true, rank: 1) { row in
-                    row.deviceId.map { names[ByteText($0)] ?? $0.shortID } ?? "–"
-                },
-                TableColumn("DETAIL", shrinks: true, rank: 3) { $0.detailText },
-            ],
-            id: { "\($0.number)" }
-        )
+        let rows = try await output.owner.audit().map(AuditTableRow.init)
+        guard output.format == .text else { return output.list(rows, columns: [], id: { "\($0.number)" }) }
+        for row in rows {
+            let device = row.deviceId.map { names[ByteText($0)] ?? $0.shortID }
+            let parts = [LocalTime.text(row.at), row.kindText, device, row.detailText].compactMap(\.self)
+            let text = TerminalText.line("\(row.number)  \(parts.filter { !$0.isEmpty }.joined(separator: "  "))")
+            output.data(output.fitted(text, indent: 4))
+        }
     }
 
     private func report(_ verdict: AuditVerdict, on output: Output) throws {

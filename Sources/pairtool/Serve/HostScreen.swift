@@ -333,7 +333,7 @@ actor HostScreen {
     }
 
     private func line(_ text: String) {
-        let line = output.fitted(TerminalText.line(text))
+        let line = IndentedText.advice(TerminalText.line(text), first: 0, indent: 2, columns: output.context.columns)
         if block == nil { output.data(line) } else { output.context.writeMessage(line + "\n") }
     }
 

@@ -43,7 +43,8 @@ package struct PairingTargetFinder: Sendable {
         let targets = Self.preferred(wanted(all, word: word), isNamed: word != nil)
         if let target = targets.first, targets.count == 1 {
             if let word, !target.matches(word) {
-                interaction.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
+                let program = target.family.programName(speaksV2: !target.secureEndpoints.isEmpty)
+                interaction.say(TerminalText.line("“\(word)” is \(target.name) (\(program))."))
             }
             return target
         }

@@ -112,6 +112,10 @@ struct PairCommand: AsyncParsableCommand {
                 "Leave out the digits, which others could see on the command line: pairtool asks for them, and --code-stdin "
                 + "reads them."
         }
+        if host.has("://") { return "To pair by address: pairtool pair --url \(TerminalText.line(host))" }
+        if IPAddress(host) != nil {
+            return "To pair by address: pairtool pair --url http://\(TerminalText.line(host)):7878"
+        }
         let endings = [".png", ".jpg", ".jpeg", ".webp", ".heic"]
         guard endings.contains(where: { host.lowercased().ends(with: $0) }) else { return nil }
         return "To read the code in a picture: pairtool pair --qr \(TerminalText.line(host))"

@@ -16,7 +16,7 @@ enum UsageError {
             message = "Unknown option '\(typed)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
         }
         message = message.replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
-            .replacing(/(^|[ (])'([^']+)'/) { "\($0.output.1)“\($0.output.2)”" }
+            .replacing(/(^|[ (])'([^']*)'/) { "\($0.output.1)“\($0.output.2)”" }
         return MessageStyle.sentence(message)
     }
 

@@ -16,8 +16,12 @@ package struct JSONPost: Sendable {
         case unreached
         /// The server's certificate is not valid, so nothing was sent.
         case badCertificate
+        /// The server does not speak TLS there, so nothing was sent.
+        case noTLS
         /// The request was sent, and no answer came in time.
         case unanswered
+        /// The request was sent, and something else than an answer came, or the end of the connection.
+        case broken
     }
 
     private let http: HTTPClient
@@ -63,11 +67,12 @@ package struct JSONPost: Sendable {
         switch error {
         case is NIOSSLExtraError: .badCertificate
         case is NIOSSLError, is BoringSSLError:
-            "\(error)".has("CERTIFICATE_VERIFY_FAILED") ? .badCertificate : .unreached
+            "\(error)".has("CERTIFICATE_VERIFY_FAILED") ? .badCertificate : .noTLS
         case is NIOConnectionError: .unreached
         case let error as HTTPClientError where [.connectTimeout, .tlsHandshakeTimeout].contains(error): .unreached
         case let error as IOError where [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(error.errnoCode): .unreached
-        default: .unanswered
+        case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error): .unanswered
+        default: .broken
         }
     }
 }

@@ -18,6 +18,8 @@ final class HostNotifier: Sendable {
         var starts: [ByteText: ContinuousClock.Instant] = [:]
         /// Why the last message was not sent, by the target's index.
         var failures: [Int: String] = [:]
+        /// How many questions targets know of, or are being told of, and not yet that they are over.
+        var owed = 0
     }
 
     /// A message that may be sent.
@@ -72,38 +74,54 @@ final class HostNotifier: Sendable {
         }
     }
 
-    /// Sends messages until the host is shut down. Those that were not sent by then are dropped.
+    /// Sends messages until the host is shut down. Whoever was told of a question is told that it is over, if that takes no
+    /// longer than a second; other messages are dropped.
     func run() async {
         guard !settings.targets.isEmpty else {
             _ = try? await gracefulShutdown()
             return
         }
-        await cancelWhenGracefulShutdown { [self] in
-            await JSONPost.withClient(limit: settings.limit) { client in
-                await withDiscardingTaskGroup { group in
-                    let queues = settings.targets.indices.map { index in
-                        let (messages, queue) = AsyncStream.makeStream(
-                            of: NotifyMessage.self,
-                            bufferingPolicy: .bufferingNewest(Self.queueLimit)
-                        )
-                        group.addTask { await self.send(messages, to: index, with: client) }
-                        return queue
-                    }
-                    for await candidate in candidates {
-                        switch candidate {
-                        case .message(let message): enqueue(message, in: queues)
-                        case .question(let question):
-                            group.addTask {
-                                // Somebody who sits at a connected device answers without being told.
-                                if self.revocations.hasStreams {
-                                    guard (try? await Task.sleep(for: self.settings.patience)) != nil else { return }
-                                }
-                                self.enqueue(self.message(about: question), in: queues)
-                            }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.work() }
+            group.addTask {
+                _ = try? await gracefulShutdown()
+                let end = ContinuousClock.now + self.settings.shutdown
+                while self.state.withLockedValue({ $0.owed > 0 }), .now < end, !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func work() async {
+        await JSONPost.withClient(limit: settings.limit) { client in
+            await withDiscardingTaskGroup { group in
+                let queues = settings.targets.indices.map { index in
+                    let (messages, queue) = AsyncStream.makeStream(
+                        of: NotifyMessage.self,
+                        bufferingPolicy: .bufferingNewest(Self.queueLimit)
+                    )
+                    group.addTask { await self.send(messages, to: index, with: client) }
+                    return queue
+                }
+                for await candidate in candidates {
+                    switch candidate {
+                    case .message(let message): enqueue(message, in: queues)
+                    case .question(let question):
+                        guard revocations.hasStreams else {
+                            enqueue(message(about: question), in: queues)
+                            continue
+                        }
+                        // Somebody who sits at a connected device answers without being told.
+                        group.addTask {
+                            guard (try? await Task.sleep(for: self.settings.patience)) != nil else { return }
+                            self.enqueue(self.message(about: question), in: queues)
                         }
                     }
-                    for queue in queues { queue.finish() }
                 }
+                for queue in queues { queue.finish() }
             }
         }
     }
@@ -127,7 +145,13 @@ final class HostNotifier: Sendable {
     /// The targets, and why the last message to each was not sent.
     var targets: [AdminNotification] {
         let failures = state.withLockedValue { $0.failures }
-        return settings.targets.enumerated().map { AdminNotification(target: $1.name, failure: failures[$0]) }
+        return settings.targets.indices.map { AdminNotification(target: name(of: $0), failure: failures[$0]) }
+    }
+
+    /// A target's name, with its place where several have the same.
+    private func name(of index: Int) -> String {
+        let name = settings.targets[index].name
+        return settings.targets.count { $0.name.isSame(as: name) } > 1 ? "\(name) (address \(index + 1))" : name
     }
 
     private func message(about question: Approval) -> NotifyMessage {
@@ -150,8 +174,13 @@ final class HostNotifier: Sendable {
             let question = message.questionId.map { ByteText($0) }
             // The end of a wait is news only where its beginning was.
             if message.kind == .answered, question.flatMap({ announced.remove($0) }) == nil { continue }
+            if message.kind == .asked { state.withLockedValue { $0.owed += 1 } }
             guard let mayHaveArrived = try? await send(message, to: index, with: client) else { return }
-            if mayHaveArrived, message.kind == .asked, let question { announced.insert(question) }
+            switch (message.kind, question) {
+            case (.asked, let question?) where mayHaveArrived: announced.insert(question)
+            case (.asked, _), (.answered, _): state.withLockedValue { $0.owed -= 1 }
+            case (.finished, _), (.test, _): break
+            }
         }
     }
 
@@ -199,7 +228,7 @@ final class HostNotifier: Sendable {
             return state.failures[index]
         }
         guard let failure, before == nil else { return }
-        events.send(.notifyFailed(target: settings.targets[index].name, reason: failure))
+        events.send(.notifyFailed(target: name(of: index), reason: failure))
     }
 }
 
@@ -224,7 +253,9 @@ private enum NotifyOutcome {
         case .answered(let status, _): self = .refused("it answered with \(status)")
         case .unreached: self = .busy("no connection to it", after: .zero)
         case .badCertificate: self = .refused("its certificate could not be verified; nothing was sent")
+        case .noTLS: self = .busy("no TLS connection to it", after: .zero)
         case .unanswered: self = .unclear("it did not answer in time; the message may have arrived")
+        case .broken: self = .unclear("it closed the connection or does not speak HTTP; the message may have arrived")
         }
     }
 

@@ -86,7 +86,7 @@ struct NotifyMessage: Sendable, Hashable, Encodable {
         let (tag, priority) =
             switch kind {
             case .asked: ("question", 4)
-            case .answered: ("heavy_check_mark", 2)
+            case .answered: (outcome == Approval.State.approved.rawValue ? "heavy_check_mark" : "x", 2)
             case .finished: ("checkered_flag", 3)
             case .test: ("bell", 3)
             }

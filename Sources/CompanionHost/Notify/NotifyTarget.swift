@@ -30,15 +30,17 @@ package struct NotifyTarget: Sendable, Hashable {
     package init(_ text: String) throws(Mistake) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-            let host = parts.host?.lowercased(), !host.isEmpty
+            let rest = text.dropping(prefix: scheme + "://", ignoringCase: true)
         else { throw Mistake(message: "it is not a URL such as ntfy://ntfy.sh/TOPIC or https://example.org/hook") }
         guard parts.user == nil, parts.password == nil, parts.fragment == nil else {
             throw Mistake(
                 message: "it has a user name, a password or a fragment: give a token with --notify-token-file"
             )
         }
-        let items = parts.queryItems ?? []
-        let authority = host + (parts.port.map { ":\($0)" } ?? "")
+        let authority = rest.prefix(upTo: rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)
+        guard let server = try? ProviderURL("https://\(authority)", provider: .openai) else {
+            throw Mistake(message: "it has no usable server name and port")
+        }
         let isSecure: Bool
         switch scheme {
         case "ntfy":
@@ -46,22 +48,35 @@ package struct NotifyTarget: Sendable, Hashable {
             guard Self.isTopic(topic) else {
                 throw Mistake(message: "an ntfy topic has 1 to 64 letters, digits, “-” and “_”: ntfy://SERVER/TOPIC")
             }
-            guard items.allSatisfy({ ["click", "secure"].contains($0.name) }) else {
-                throw Mistake(message: "an ntfy URL takes “click” and “secure” only")
-            }
-            isSecure = items.last { $0.name == "secure" }?.value != "false"
-            service = .ntfy(topic: topic, click: items.last { $0.name == "click" }?.value)
-            url = "\(isSecure ? "https" : "http")://\(authority)/"
+            let options = try Self.options(parts.queryItems ?? [])
+            isSecure = options.isSecure
+            service = .ntfy(topic: topic, click: options.click)
+            url = "\(isSecure ? "https" : "http")://\(server.authority)/"
         case "https", "http":
+            guard server.host != "ntfy.sh" else {
+                throw Mistake(message: "for a topic of ntfy, write ntfy://ntfy.sh/TOPIC")
+            }
             (isSecure, service, url) = (scheme == "https", .webhook, text)
         default: throw Mistake(message: "it is neither ntfy:// nor https:// nor http://")
         }
-        let scope = host == "localhost" ? .loopback : IPAddress(host)?.scope
-        guard isSecure || [.loopback, .privateNetwork, .linkLocal].contains(scope) else {
+        guard isSecure || (try? ProviderURL("http://\(authority)", provider: .openai)) != nil else {
             throw Mistake(message: "plain HTTP is for localhost, private and link-local addresses")
         }
-        name = "\(scheme)://\(authority)"
-        isConfidential = isSecure || scope == .loopback
+        name = "\(scheme)://\(server.authority)"
+        isConfidential = isSecure || server.isLoopback
+    }
+
+    private static func options(_ items: [URLQueryItem]) throws(Mistake) -> (isSecure: Bool, click: String?) {
+        var options = (isSecure: true, click: nil as String?)
+        for item in items {
+            switch (item.name, item.value) {
+            case ("secure", "true"), ("secure", "false"): options.isSecure = item.value == "true"
+            case ("click", let url?) where url.begins(with: "https://") || url.begins(with: "http://"):
+                options.click = url
+            default: throw Mistake(message: "an ntfy URL takes click=URL and secure=false only")
+            }
+        }
+        return options
     }
 
     private static func isTopic(_ text: String) -> Bool {
@@ -89,6 +104,8 @@ package struct NotifySettings: Sendable, Hashable {
     package var patience = Duration.seconds(10)
     /// Turns that take at least this long are told when they end. Default: a minute.
     package var longTurn = Duration.seconds(60)
+    /// How long the end of the host may be put off, to tell that a question is over. Default: 1 s.
+    package var shutdown = Duration.seconds(1)
     /// How long a server may take for its answer. Default: 15 s.
     package var limit = Duration.seconds(15)
     /// The pauses before a message that a server did not take is sent again. Default: 2 s to 2 minutes, four times.

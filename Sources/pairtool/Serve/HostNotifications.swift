@@ -41,10 +41,15 @@ struct HostNotifications {
             throw AppError(
                 .usage,
                 "notify.address",
-                "address \(number) of the notifications cannot be used: \(error.message)",
+                "address \(number) of the notifications (\(place)) cannot be used: \(error.message)",
                 next: "see --notify in: pairtool host --help"
             )
         }
+    }
+
+    /// Where the addresses are.
+    private var place: String {
+        options.isEmpty ? "\(output.context.paths.config)/config.toml" : "--notify-file"
     }
 
     private func lines(of file: String) async throws -> [String] {

@@ -43,7 +43,8 @@ struct HostNotifyTestCommand: AsyncParsableCommand {
                 .nothingFound,
                 "notify.none",
                 "no notifications are set up",
-                next: "start it with --notify, such as: pairtool host --notify ntfy://ntfy.sh/TOPIC"
+                next:
+                    "start it with --notify, or with addresses in [notify] of config.toml: pairtool host --notify ntfy://ntfy.sh/TOPIC"
             )
         }
         output.list(

@@ -4,6 +4,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 import Providers
+import ServiceLifecycle
 import Testing
 
 @testable import CompanionHost
@@ -221,6 +222,29 @@ import Testing
                 group.cancelAll()
                 try await group.waitForAll()
             }
+        }
+    }
+
+    private struct Running: Service {
+        let notifier: HostNotifier
+
+        func run() async throws { await notifier.run() }
+    }
+
+    @Test("When the host ends, whoever was told of a question is told that it is over")
+    func end() async throws {
+        try await withFakeNotify { (server: FakeNotify) async throws in
+            var settings = NotifySettings(targets: [try NotifyTarget("http://127.0.0.1:\(server.port)/")])
+            settings.shutdown = .seconds(60)
+            let tested = Tested(settings)
+            let host = ServiceGroup(services: [Running(notifier: tested.notifier)], logger: .silent)
+            async let ended: Void = host.run()
+            tested.ask("q1")
+            _ = try await server.requests(atLeast: 1)
+            await host.triggerGracefulShutdown()
+            tested.end("q1", .cancelled)
+            #expect(try await texts(server, 2).last == "The question of an agent at Shed needs no answer any more")
+            try await ended
         }
     }
 

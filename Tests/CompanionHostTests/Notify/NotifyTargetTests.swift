@@ -26,11 +26,17 @@ struct NotifyTargetTests {
         arguments: [
             ("", "not a URL"), ("ntfy.sh/topic", "not a URL"), ("ntfy://ntfy.sh", "1 to 64 letters"),
             ("ntfy://ntfy.sh/a/b", "1 to 64 letters"), ("ntfy://ntfy.sh/a%20b", "1 to 64 letters"),
-            ("ntfy://ntfy.sh/t?priority=5", "“click” and “secure” only"),
+            ("ntfy://ntfy.sh/t?priority=5", "click=URL and secure=false only"),
             ("ntfy://ntfy.sh/t?secure=false", "plain HTTP is for"), ("http://example.org/hook", "plain HTTP is for"),
             ("http://169.example.org/", "plain HTTP is for"), ("https://u:p@example.org/", "user name"),
             ("https://example.org/#a", "fragment"), ("ftp://example.org/", "neither ntfy:// nor"),
-            ("https://", "not a URL"), ("https://exämple.org/", "not a URL"),
+            ("https://exämple.org/", "not a URL"), ("https://", "no usable server name"),
+            ("http://127.0.0.1:99999/x", "no usable server name"), ("http://127.0.0.1:0/x", "no usable server name"),
+            ("http://127.0.0.1:99999999999999999999/", "no usable server name"),
+            ("http://127.0.0.1:/", "no usable server name"),
+            ("ntfy://ntfy.sh/t?secure=maybe", "click=URL and secure=false only"),
+            ("ntfy://ntfy.sh/t?click=javascript:alert(1)", "click=URL and secure=false only"),
+            ("https://ntfy.sh/topic", "write ntfy://ntfy.sh/TOPIC"),
         ]
     )
     func mistakes(text: String, reason: String) {

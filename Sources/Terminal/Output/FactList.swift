@@ -32,10 +32,3 @@ package struct FactList: ExpressibleByDictionaryLiteral {
         return text.replacing(/\ +\n/) { _ in "\n" }
     }
 }
-
-extension Output {
-    /// Facts, wrapped to the width of the terminal.
-    package func fitted(_ facts: FactList) -> String {
-        facts.text(columns: context.columns)
-    }
-}

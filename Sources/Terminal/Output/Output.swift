@@ -74,6 +74,11 @@ package struct Output: Sendable {
         return IndentedText.of(text, first: 0, indent: indent, columns: columns, keepsWords: true)
     }
 
+    /// Facts, wrapped to the width of the terminal.
+    package func fitted(_ facts: FactList) -> String {
+        facts.text(columns: context.columns)
+    }
+
     /// Writes a message to standard error; not with `-q`.
     ///
     /// - Parameter indent: Columns before the continuation of a wrapped line. Default: 0.

@@ -92,6 +92,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let environment = output.environment(discovery.choice)
+        let types = types.isEmpty ? ServiceType.all : types
         guard host != nil || watch else {
             let listing = HostListing(
                 types: types,
@@ -111,7 +112,7 @@ struct DiscoverCommand: AsyncParsableCommand {
             output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
             let client = try environment.discoveryClient(domain: domain)
             try await DiscoveryWatch(output: output, paired: paired, probes: probe)
-                .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
+                .run(client: client, types: types, limit: timeout?.duration)
         }
     }
 }

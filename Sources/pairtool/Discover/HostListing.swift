@@ -10,35 +10,17 @@ import Terminal
 
 /// Searches the network once and lists the hosts.
 struct HostListing: Sendable {
-    private let types: [ServiceType]
+    /// The service types to browse.
+    let types: [ServiceType]
     /// Whether to stop at the first resolved host.
-    private let first: Bool
-    private let timeout: Duration?
-    private let domain: String?
-    private let choice: DiscoveryChoice
+    let first: Bool
+    /// The time limit; nil means 10 seconds for each search.
+    let timeout: Duration?
+    /// The DNS domain to look in; nil means the local network.
+    let domain: String?
+    let choice: DiscoveryChoice
 
-    /// - Parameters:
-    ///   - types: The service types to browse; an empty list means all.
-    ///   - first: Whether to stop at the first resolved host.
-    ///   - timeout: The time limit. Default: 10 seconds for each search.
-    ///   - domain: The DNS domain to look in. Default: the local network.
-    ///   - choice: The engine and the interface.
-    init(
-        types: [ServiceType],
-        first: Bool,
-        timeout: Duration? = nil,
-        domain: String? = nil,
-        choice: DiscoveryChoice
-    ) {
-        self.types = types.isEmpty ? ServiceType.all : types
-        self.first = first
-        self.timeout = timeout
-        self.domain = domain
-        self.choice = choice
-    }
-
-    /// - Parameters:
-    ///   - probe: Probes the hosts. Default: they are not probed.
+    /// - Parameter probe: Probes the hosts. Default: they are not probed.
     /// - Throws: ``AppError``, also if no host was found; `DiscoveryError`, `RecordFileError`; `CancellationError`.
     func run(_ output: Output, probe: (@Sendable (inout [SightedHost]) async -> Void)? = nil) async throws {
         let environment = output.environment(choice)

@@ -175,7 +175,7 @@ import Testing
 
     @Test("A message that may have arrived is not sent again, and that the wait is over is told")
     func silent() async throws {
-        try await withNotifier(change: { $0.limit = .milliseconds(500) }) {
+        try await withNotifier(change: { $0.limit = .seconds(10) }) {
             (server: FakeNotify, tested: Tested) async throws in
             server.reply(.silence)
             tested.ask("q1")

@@ -1,5 +1,4 @@
 import QRCodec
-import Subprocess
 
 /// The clipboard of the desktop. It is read with the programs that desktops have for it: `wl-paste` on Wayland, `xclip`
 /// on X11.
@@ -7,7 +6,6 @@ package struct Clipboard: Sendable {
     /// How a program is asked.
     private struct Program {
         var name: String
-        /// The Debian package that it comes in.
         var package: String
         var listTypes: [String]
         var paste: @Sendable (_ type: String) -> [String]
@@ -75,55 +73,20 @@ package struct Clipboard: Sendable {
     }
 
     private func run(_ program: Program, with arguments: [String], limit: Int) async throws -> [UInt8] {
-        var variables: [Environment.Key: String] = [:]
-        for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
-        let settings = Environment.custom(variables)
-        return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-            group.addTask {
-                do {
-                    let result = try await Subprocess.run(
-                        .name(program.name),
-                        arguments: Arguments(arguments),
-                        environment: settings,
-                        output: .bytes(limit: limit),
-                        error: .string(limit: 64 << 10)
-                    )
-                    guard result.terminationStatus.isSuccess else {
-                        // Both say so with a sentence and a status of 1.
-                        let why = result.standardError.split(separator: "\n").first.map { ": \($0)" } ?? ""
-                        throw DesktopError(.empty, message: "the clipboard gives nothing\(why)")
-                    }
-                    return result.standardOutput
-                } catch let error as DesktopError {
-                    throw error
-                } catch let error as SubprocessError where error.code == .executableNotFound {
-                    throw DesktopError(
-                        .noProgram,
-                        message: "the clipboard is read by \(program.name), which is not installed",
-                        remedy: "sudo apt install \(program.package)"
-                    )
-                } catch let error as SubprocessError where error.code == .outputLimitExceeded {
-                    throw DesktopError(
-                        .tooLarge,
-                        message: "the clipboard has more than the \(limit) bytes that are read"
-                    )
-                } catch {
-                    try Task.checkCancellation()
-                    throw DesktopError(.failed, message: "\(program.name) could not be run to its end: \(error)")
-                }
-            }
-            group.addTask {
-                try await ContinuousClock().sleep(for: Self.patience)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let output = try await group.next() ?? nil else {
-                throw DesktopError(
-                    .failed,
-                    message: "\(program.name) gives no answer: the program that copied may hang"
-                )
-            }
-            return output
+        let tool = DesktopProgram(
+            name: program.name,
+            package: program.package,
+            subject: "the clipboard",
+            patience: Self.patience
+        )
+        let answer = try await tool.run(arguments, environment: environment, limit: limit)
+        guard answer.isSuccess else {
+            // Both say so with a sentence and a status of 1.
+            throw DesktopError(
+                .empty,
+                message: "the clipboard gives nothing\(answer.complaint.map { ": \($0)" } ?? "")"
+            )
         }
+        return answer.output
     }
 }

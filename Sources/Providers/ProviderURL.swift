@@ -8,10 +8,7 @@ import CompanionWire
 package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     /// True for `https`, false for `http`.
     package let isSecure: Bool
-    /// A name or an address, in brackets where it is IPv6.
-    package let host: String
-    /// 1…65535; nil: that of the scheme.
-    package let port: Int?
+    private let server: URLAuthority
     /// The part before the paths of the interface, such as `/v1`; without a slash at its end.
     package let path: String
 
@@ -42,9 +39,9 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
             throw refuse("contains `.` or `..` in its path")
         }
         self.path = String(path)
-        guard let (host, port) = Self.authority(rest[..<slash]) else { throw refuse("has no usable host and port") }
-        (self.host, self.port) = (host.lowercased(), port)
-        guard isSecure || Self.isLocal(self.host) else {
+        guard let server = URLAuthority(rest[..<slash]) else { throw refuse("has no usable host and port") }
+        self.server = server
+        guard isSecure || server.isLocal else {
             throw refuse("needs https:// (plain HTTP is for localhost, private and link-local addresses)")
         }
     }
@@ -53,38 +50,12 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         "\(isSecure ? "https" : "http")://\(authority)\(path)"
     }
 
-    /// The host, with the port where the scheme has another one.
-    package var authority: String { host + (port.map { ":\($0)" } ?? "") }
+    /// A name or an address, in brackets where it is IPv6.
+    package var host: String { server.host }
+
+    /// The host, with the port where the URL has one.
+    package var authority: String { "\(server)" }
 
     /// Whether it leads to this machine itself.
-    package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.scope == .loopback }
-
-    private static func authority(_ text: Substring) -> (host: String, port: Int?)? {
-        var (host, port) = (text, Substring())
-        if text.begins(with: "[") {
-            guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            host = text[...end]
-            port = text[text.utf8.index(after: end)...]
-            guard IPAddress(String(host))?.isIPv6 == true else { return nil }
-        } else {
-            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-            (host, port) = (text[..<colon], text[colon...])
-            guard !host.isEmpty, host.allSatisfy({ $0.isLetter || $0.isNumber || "-._".contains($0) }) else {
-                return nil
-            }
-        }
-        guard !port.isEmpty else { return (String(host), nil) }
-        guard let digits = port.dropping(prefix: ":"), let number = Int(digits), (1...65535).contains(number) else {
-            return nil
-        }
-        return (String(host), number)
-    }
-
-    private static func isLocal(_ host: String) -> Bool {
-        if host == "localhost" { return true }
-        return switch IPAddress(host)?.scope {
-        case .loopback, .privateNetwork, .linkLocal: true
-        default: false
-        }
-    }
+    package var isLoopback: Bool { server.isLoopback }
 }

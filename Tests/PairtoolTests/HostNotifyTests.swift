@@ -119,6 +119,7 @@ import Testing
                 ],
                 "is for one server"
             ),
+            (["--notify-file", "/dev/null"], "has no address"),
             (["--notify", "http://10.0.0.1/", "--notify-token-file", "/dev/null"], "without encryption"),
         ]
     )

@@ -1,6 +1,6 @@
 import CompanionWire
 import FoundationEssentials
-package import Providers
+import Providers
 
 /// Where notifications of a host go: a topic of an ntfy server, or a webhook that takes JSON.
 package struct NotifyTarget: Sendable, Hashable {
@@ -37,8 +37,8 @@ package struct NotifyTarget: Sendable, Hashable {
                 message: "it has a user name, a password or a fragment: give a token with --notify-token-file"
             )
         }
-        let authority = rest.prefix(upTo: rest.firstIndex { "/?".contains($0) } ?? rest.endIndex)
-        guard let server = try? ProviderURL("https://\(authority)", provider: .openai) else {
+        let end = rest.utf8.firstIndex { "/?".utf8.contains($0) } ?? rest.endIndex
+        guard let server = URLAuthority(rest[..<end]) else {
             throw Mistake(message: "it has no usable server name and port")
         }
         let isSecure: Bool
@@ -51,7 +51,7 @@ package struct NotifyTarget: Sendable, Hashable {
             let options = try Self.options(parts.queryItems ?? [])
             isSecure = options.isSecure
             service = .ntfy(topic: topic, click: options.click)
-            url = "\(isSecure ? "https" : "http")://\(server.authority)/"
+            url = "\(isSecure ? "https" : "http")://\(server)/"
         case "https", "http":
             guard server.host != "ntfy.sh" else {
                 throw Mistake(message: "for a topic of ntfy, write ntfy://ntfy.sh/TOPIC")
@@ -59,10 +59,10 @@ package struct NotifyTarget: Sendable, Hashable {
             (isSecure, service, url) = (scheme == "https", .webhook, text)
         default: throw Mistake(message: "it is neither ntfy:// nor https:// nor http://")
         }
-        guard isSecure || (try? ProviderURL("http://\(authority)", provider: .openai)) != nil else {
+        guard isSecure || server.isLocal else {
             throw Mistake(message: "plain HTTP is for localhost, private and link-local addresses")
         }
-        name = "\(scheme)://\(server.authority)"
+        name = "\(scheme)://\(server)"
         isConfidential = isSecure || server.isLoopback
     }
 
@@ -82,36 +82,5 @@ package struct NotifyTarget: Sendable, Hashable {
     private static func isTopic(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
-    }
-}
-
-/// What a host tells, to whom.
-package struct NotifySettings: Sendable, Hashable {
-    /// How much of a question leaves the machine.
-    package enum Detail: String, Sendable, CaseIterable {
-        /// That an agent asks, and where.
-        case none
-        /// Also what it wants to do: the title of its tool call.
-        case title
-    }
-
-    /// The targets, each once. Default: none.
-    package var targets: [NotifyTarget]
-    package var detail: Detail
-    /// Sent as a bearer token; nil where the servers need none.
-    package var token: ProviderKey?
-    /// How long a question waits for its answer first, while a device is connected. Default: 10 s.
-    package var patience = Duration.seconds(10)
-    /// Turns that take at least this long are told when they end. Default: a minute.
-    package var longTurn = Duration.seconds(60)
-    /// How long the end of the host may be put off, to tell that a question is over. Default: 1 s.
-    package var shutdown = Duration.seconds(1)
-    /// How long a server may take for its answer. Default: 15 s.
-    package var limit = Duration.seconds(15)
-    /// The pauses before a message that a server did not take is sent again. Default: 2 s to 2 minutes, four times.
-    package var pauses: [Duration] = [.seconds(2), .seconds(10), .seconds(30), .seconds(120)]
-
-    package init(targets: [NotifyTarget] = [], detail: Detail = .none, token: ProviderKey? = nil) {
-        (self.targets, self.detail, self.token) = (targets, detail, token)
     }
 }

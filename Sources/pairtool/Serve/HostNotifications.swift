@@ -53,7 +53,12 @@ struct HostNotifications {
     }
 
     private func lines(of file: String) async throws -> [String] {
-        try await content(of: file, limit: 64 << 10).parts("\n").map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
+        let text = try await content(of: file, limit: 64 << 10)
+        let lines = text.parts("\n").map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
+        guard !lines.isEmpty else {
+            throw AppError(.usage, "notify.address", "\(file) has no address, or is over 64 KiB")
+        }
+        return lines
     }
 
     private func token(_ source: TokenSource, for targets: [NotifyTarget]) async throws -> ProviderKey {
@@ -77,7 +82,7 @@ struct HostNotifications {
             switch source {
             case .file(let file): try await content(of: file, limit: 8 << 10)
             case .keyring:
-                try await Keyring(environment: output.context.environment).secret(["service": "pairtool-notify"])
+                try await Keyring(environment: output.context.environment).secret(of: ("service", "pairtool-notify"))
             }
         guard let token = ProviderKey(text.trimmingWhitespace()) else {
             throw AppError(.usage, "notify.token_format", "there is no access token in \(source)")

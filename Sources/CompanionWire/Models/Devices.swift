@@ -68,3 +68,8 @@ package struct CompanionPermission: RawRepresentable, Codable, Sendable, Hashabl
         .chatCreate, .chatSend, .projectCreate, .sessionCreate,
     ]
 }
+
+extension [CompanionPermission] {
+    /// All that a device with these permissions may do, for people: `read, chat.send`.
+    package var rights: String { (["read"] + map(\.rawValue)).joined(separator: ", ") }
+}

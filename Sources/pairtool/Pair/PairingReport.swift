@@ -45,8 +45,7 @@ struct PairingReport: Sendable {
                 "The host granted fewer permissions than requested: \(allowed.isEmpty ? "reading only" : allowed)."
             )
         } else if let permissions = outcome.host.permissions, permissions.count < CompanionPermission.all.count {
-            let allowed = (["read"] + permissions.map(\.rawValue)).joined(separator: ", ")
-            output.say("At this host, this device may: \(allowed).")
+            output.say("At this host, this device may: \(permissions.rights).")
         }
     }
 }

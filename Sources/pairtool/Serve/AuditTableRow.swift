@@ -106,7 +106,7 @@ extension AuditTableRow {
     private var ending: String? { detail["endedAtStart"]?.bool == true ? "when the host started" : nil }
 
     private func rights(in name: String) -> String? {
-        detail[name]?.array.map { (["read"] + $0.compactMap(\.string)).joined(separator: ", ") }
+        detail[name]?.array.map { $0.compactMap(\.string).map(CompanionPermission.init(rawValue:)).rights }
     }
 
     /// What a kind of another version says, as it is.

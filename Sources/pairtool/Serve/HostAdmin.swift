@@ -28,6 +28,6 @@ extension AdminDevice {
     /// The device's permissions as text for the user.
     var rights: String {
         if isRevoked == true { return "nothing: revoked, but not stored yet" }
-        return permissions.isEmpty ? "read" : permissions.map(\.rawValue).joined(separator: ", ")
+        return permissions.rights
     }
 }

@@ -170,7 +170,7 @@ actor HostScreen {
             line("Pairing is unlocked.")
         case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
         case .permissionsChanged(let id, let permissions):
-            line("Permissions of \(device(id)): \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
+            line("Permissions of \(device(id)): \(permissions.map(CompanionPermission.init(rawValue:)).rights).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(device(id)).")
         case .projectCreated(let project, let device):

@@ -122,9 +122,7 @@ extension HostStatusReport {
             "generation": generation.map { "\($0)" },
             "signed in": signedIn.map { $0 ? "yes" : "no" },
             "connected": connection,
-            "may": permissions.map {
-                $0.isEmpty ? "read only" : (["read"] + $0.map(\.rawValue)).joined(separator: ", ")
-            },
+            "may": permissions.map { $0.isEmpty ? "read only" : $0.rights },
             "until": expiresAt.map { LocalTime.text($0) },
             "clock": clockOffsetSeconds.flatMap { offset in
                 let end = offset > 0 ? "ahead" : "behind"

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CompanionApp
 import CompanionWire
-import Discovery
 import Identity
 import LocalState
 import PairingAgent
@@ -40,19 +39,11 @@ enum CommandRunner {
         let paired = (try? PairedHostStore(directory: output.context.paths.data).load())?.hosts ?? []
         var known = Set(paired.map(\.family))
         // A person at a terminal may see a host before pairing with it.
-        if output.context.stdoutIsTerminal { known.formUnion(await familiesInSight(output.environment())) }
+        if output.context.stdoutIsTerminal {
+            known.formUnion(await DiscoverySnapshot.familiesKnown(to: output.environment()))
+        }
         page.unused = Set(HostFamily.allCases.filter { !known.contains($0) }.map(\.rawValue))
         return page
-    }
-
-    /// The families of which the mDNS daemon knows a host at once; none without the daemon. Help does not wait for
-    /// answers from the network.
-    private static func familiesInSight(_ environment: AppEnvironment) async -> Set<HostFamily> {
-        guard let client = try? environment.discoveryClient(engine: .daemon) else { return [] }
-        let seen = try? await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: .milliseconds(50)) {
-            $0.isSettled
-        }
-        return Set((seen?.hosts ?? []).map(\.family))
     }
 
     /// The output format to use if the arguments cannot be parsed.

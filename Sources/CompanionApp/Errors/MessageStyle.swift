@@ -7,10 +7,9 @@ package enum MessageStyle {
     /// names, and stay as they are.
     private static let openings: Set<String> = [
         "a", "after", "an", "another", "cannot", "command", "frames", "give", "hosts", "internal", "invalid", "it",
-        "leave",
-        "missing", "name", "no", "nobody", "none", "not", "nothing", "only", "option", "pictures", "port", "rate",
-        "several", "that", "the", "there", "these", "this", "to", "too", "unexpected", "unknown", "use", "value",
-        "what", "with", "wrong", "you",
+        "leave", "missing", "name", "no", "nobody", "none", "not", "nothing", "only", "option", "pictures", "port",
+        "rate", "several", "that", "the", "there", "these", "this", "to", "too", "unexpected", "unknown", "use",
+        "value", "what", "with", "wrong", "you",
     ]
 
     /// - Parameter beginsWithName: Whether the first word is a name, even if it looks like another word.

@@ -1,5 +1,5 @@
 import CompanionClient
-import CompanionWire
+package import CompanionWire
 package import Discovery
 import NIOConcurrencyHelpers
 package import PairingAgent
@@ -58,6 +58,14 @@ package struct DiscoverySnapshot: Sendable {
                 }
             )
         }
+    }
+
+    /// The families of which the mDNS daemon knows a host at once; none without the daemon. Does not wait for answers
+    /// from the network.
+    package static func familiesKnown(to environment: AppEnvironment) async -> Set<HostFamily> {
+        guard let client = try? environment.discoveryClient(engine: .daemon) else { return [] }
+        let seen = try? await run(client: client, types: ServiceType.all, limit: .milliseconds(50)) { $0.isSettled }
+        return Set((seen?.hosts ?? []).map(\.family))
     }
 
     /// Merges another search, which takes precedence where both know a host.

@@ -16,7 +16,11 @@ extension SightedHost {
             .id { $0.id },
         ]
         if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
-        if probe { columns.append(TableColumn("HEALTH", shrinks: true, rank: 0) { $0.probe?.text ?? "–" }) }
+        if probe {
+            // It was asked for: in a narrow window others give way, unless a service has a very long name.
+            let isLong = rows.contains { DisplayWidth.of($0.probe?.text ?? "") > 40 }
+            columns.append(TableColumn("HEALTH", shrinks: isLong, rank: 0) { $0.probe?.text ?? "–" })
+        }
         columns.append(TableColumn("ADDRESSES", .words, rank: 3) { $0.addressText })
         return columns
     }

@@ -22,6 +22,7 @@ enum WantedHost: Sendable, Hashable {
         }
         self = .name(text.trimmingWhitespace())
     }
+
     /// Asks the host, or those whose names begin with the word.
     ///
     /// - Parameter limit: Default: 10 seconds for a name, none for an address.

@@ -113,8 +113,9 @@ struct PairCommand: AsyncParsableCommand {
                 + "reads them."
         }
         if host.has("://") { return "To pair by address: pairtool pair --url \(TerminalText.line(host))" }
-        if IPAddress(host) != nil {
-            return "To pair by address: pairtool pair --url http://\(TerminalText.line(host)):7878"
+        if let address = IPAddress(host) {
+            let endpoint = CompanionEndpoint(address: address, port: CompanionEndpoint.defaultPort)
+            return "To pair by address: pairtool pair --url http://\(endpoint)"
         }
         let endings = [".png", ".jpg", ".jpeg", ".webp", ".heic"]
         guard endings.contains(where: { host.lowercased().ends(with: $0) }) else { return nil }

@@ -10,7 +10,7 @@ struct HostNotifyCommand: AsyncParsableCommand {
         commandName: "notify",
         abstract: "Check the notifications of the running host.",
         discussion: """
-            A host tells the addresses of --notify, or those in config.toml, when an agent waits.
+            A host notifies the addresses of --notify, or those in config.toml, when an agent waits.
 
             Examples:
               pairtool host notify test

@@ -7,7 +7,7 @@ struct NotifyOptions: ParsableArguments {
         name: .customLong("notify"),
         help: ArgumentHelp(
             """
-            Tell this address when the agent waits, when the wait is over and when a long turn ends (repeatable): \
+            Notify this address when the agent waits, when the wait is over and when a long turn ends (repeatable): \
             ntfy://SERVER/TOPIC, or the https:// URL of a webhook that takes JSON. Default: those in config.toml.
             """,
             valueName: "url"

@@ -60,6 +60,7 @@ import Testing
                 (["discover", "--timeout", "5"], "the value “5” is invalid for “--timeout TIME”: “5” has no unit. "),
                 (["pair", "123456"], "leave out the digits, which others could see on the command line: "),
                 (["pair", "192.168.1.20"], "to pair by address: pairtool pair --url http://192.168.1.20:7878"),
+                (["pair", "fe80::1"], "to pair by address: pairtool pair --url http://[fe80::1]:7878"),
                 (["pair", "http://10.0.0.1:7878"], "to pair by address: pairtool pair --url http://10.0.0.1:7878"),
                 (["pair", "shot.PNG"], "to read the code in a picture: pairtool pair --qr shot.PNG"),
             ] {

@@ -205,9 +205,10 @@ import Testing
     @Test("Ctrl-C while the editor runs is the editor's: what is written there is not lost")
     func interruptedEditor() async throws {
         try await withPairedMac { mac, user in
+            // Reads again and again: bash forgets a signal that comes between its look for one and its wait.
             let script = try user.file(
                 "editor",
-                Array("trap 'echo kept >\"$1\"; exit 0' INT; echo ready; read -r\n".utf8)
+                Array("trap 'echo kept >\"$1\"; exit 0' INT; echo ready; while :; do read -r -t 0.2; done\n".utf8)
             )
             try await user.atTerminal(Self.chat, environment: ["VISUAL": "/bin/bash \(script)"]) { terminal in
                 for keys in ["text\u{18}\u{5}", "/edit text\r"] {

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// What follows a decision, and what is tried again, at a host that does what a test says.
-@Suite("Decisions of requests", .timeLimit(.minutes(5)))
+@Suite("Decisions of requests", .timeLimit(.minutes(15)))
 struct ApprovalDecisionTests {
     /// A host with one request, whose calls may fail first.
     private final class ScriptedHost: ApprovalDeciding {

@@ -6,7 +6,7 @@ import Testing
 
 /// A tunnel between client and host that is cut at every byte or record of what the host sends, and accepts and closes for
 /// a while.
-@Suite(.timeLimit(.minutes(10))) struct CutTunnelTests {
+@Suite(.timeLimit(.minutes(15))) struct CutTunnelTests {
     private static let slices = 8
 
     private func text(_ outputs: [TurnEvent]) -> String {

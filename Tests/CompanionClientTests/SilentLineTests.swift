@@ -4,7 +4,7 @@ import CompanionWire
 import Testing
 
 /// Connections that nobody closes and on which nothing comes any more.
-@Suite(.timeLimit(.minutes(5))) struct SilentLineTests {
+@Suite(.timeLimit(.minutes(15))) struct SilentLineTests {
     @Test("A host that gives signs of life every 15 s counts as gone after 45 s, one of v1 after its own two minutes")
     func limits() {
         let timeouts = CompanionClientConfiguration.default.timeouts

@@ -11,7 +11,7 @@ import NIOSSL
 import NIOWebSocket
 import Testing
 
-@Suite("The end of an access", .timeLimit(.minutes(5)))
+@Suite("The end of an access", .timeLimit(.minutes(15)))
 struct AccessEndTests {
     enum End: String, CaseIterable, Sendable {
         case disconnect, newPairing, sessionOver, revocation, deviceExpired

@@ -2,7 +2,7 @@ import CompanionHost
 import CompanionWire
 import Testing
 
-@Suite("Who may ask for what", .timeLimit(.minutes(5)))
+@Suite("Who may ask for what", .timeLimit(.minutes(15)))
 struct AddressRuleTests {
     private static let gated = [
         ("GET", "/companion/projects"), ("GET", "/companion/projects/x/chats"),

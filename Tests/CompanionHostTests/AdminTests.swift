@@ -9,7 +9,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@Suite("The admin socket", .timeLimit(.minutes(5)))
+@Suite("The admin socket", .timeLimit(.minutes(15)))
 struct AdminTests {
     /// Runs a host with an admin socket, and a client of it.
     private func withAdmin<Result: Sendable>(

@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// Questions of the agent: stored, answered once, and answered with no in the end.
-@Suite("Questions of an agent", .timeLimit(.minutes(5)))
+@Suite("Questions of an agent", .timeLimit(.minutes(15)))
 struct AgentQuestionTests {
     private static let asked = ProposedTool(
         call: ToolReport(id: "t", title: "Run it", kind: "execute"),

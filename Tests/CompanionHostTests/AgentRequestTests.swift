@@ -5,7 +5,7 @@ import Testing
 @testable import CompanionHost
 
 /// What an agent of a host asks over HTTP, as the owner's device could.
-@Suite("Requests of an agent to its own host", .timeLimit(.minutes(5)))
+@Suite("Requests of an agent to its own host", .timeLimit(.minutes(15)))
 struct AgentRequestTests {
     @Test("An agent that asks for exchanges again and again is told to wait, without a look for its process each time")
     func often() async throws {

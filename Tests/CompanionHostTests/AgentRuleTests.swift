@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// What the owner decided beforehand.
-@Suite("Rules for what an agent may do", .timeLimit(.minutes(5)))
+@Suite("Rules for what an agent may do", .timeLimit(.minutes(15)))
 struct AgentRuleTests {
     private static let options = [
         ApprovalOption(id: "Y", name: "Always", kind: .allowAlways),

@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("The project explorer", .timeLimit(.minutes(5)))
+@Suite("The project explorer", .timeLimit(.minutes(15)))
 struct BuiltinAgentTests {
     private func withProject<Result: Sendable>(_ body: (TestHost) async throws -> Result) async throws -> Result {
         try await withTemporaryDirectory { directory in

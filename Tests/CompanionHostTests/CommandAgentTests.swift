@@ -6,7 +6,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("A command as the agent", .timeLimit(.minutes(5)))
+@Suite("A command as the agent", .timeLimit(.minutes(15)))
 struct CommandAgentTests {
     private func withAgent<Result: Sendable>(
         _ script: String,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("What comes to a port that is no request", .timeLimit(.minutes(5)))
+@Suite("What comes to a port that is no request", .timeLimit(.minutes(15)))
 struct ConnectionNoiseTests {
     @Test(
         "Plain HTTP at the port of HTTPS is told that it is",

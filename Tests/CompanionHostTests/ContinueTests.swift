@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("Continuing a chat", .timeLimit(.minutes(5)))
+@Suite("Continuing a chat", .timeLimit(.minutes(15)))
 struct ContinueTests {
     private func messages(_ host: TestHost, chat: String = "chat-1") async throws -> [CompanionMessage] {
         try await host.get("/companion/chats/\(chat)/messages?limit=200")

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
-@Suite("The lock of the digits", .timeLimit(.minutes(5)))
+@Suite("The lock of the digits", .timeLimit(.minutes(15)))
 struct DigitLockTests {
     private func payload(_ challenge: PairingStartResponse) throws -> PairingPayload {
         try CompanionJSON.decoder().decode(PairingPayload.self, from: Data(challenge.qrPayload.utf8))
@@ -127,7 +127,7 @@ struct DigitLockTests {
     }
 }
 
-@Suite("Codes that wait", .timeLimit(.minutes(5)))
+@Suite("Codes that wait", .timeLimit(.minutes(15)))
 struct DelayedCodeTests {
     @Test("While the next code waits after burnt ones, the host says when it comes")
     func pause() async throws {
@@ -145,7 +145,7 @@ struct DelayedCodeTests {
     }
 }
 
-@Suite("Codes on demand", .timeLimit(.minutes(5)))
+@Suite("Codes on demand", .timeLimit(.minutes(15)))
 struct CodesOnDemandTests {
     private func isOpen(_ host: TestHost) async -> Bool {
         await host.server.administration.pairingState.expiresAt != nil

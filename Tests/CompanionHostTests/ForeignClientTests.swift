@@ -6,7 +6,7 @@ import Subprocess
 import Testing
 
 /// A real host and a client that shares no line with it: `Tests/Interop/companion_v2.py` has the key and signs.
-@Suite("A client of another make", .timeLimit(.minutes(5)))
+@Suite("A client of another make", .timeLimit(.minutes(15)))
 struct ForeignClientTests {
     /// Somebody who signs with the key of a seed.
     private struct Signer {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
     "A host whose disk is full",
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(if: SmallDisk.isPossible, "needs root, to mount a small disk")
 )
 struct FullDiskTests {

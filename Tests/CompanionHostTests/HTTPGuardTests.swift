@@ -5,7 +5,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("What the server refuses", .timeLimit(.minutes(5)))
+@Suite("What the server refuses", .timeLimit(.minutes(15)))
 struct HTTPGuardTests {
     @Test("Errors of any type become a status and a text that tells nothing to strangers")
     func anyError() {

@@ -8,7 +8,7 @@ import NIOHTTP1
 import Testing
 
 /// A request is authorised by what is true when it is whole, not by what was true when its head came.
-@Suite("A body that is held back", .timeLimit(.minutes(5)))
+@Suite("A body that is held back", .timeLimit(.minutes(15)))
 struct HeldBodyTests {
     enum Change: String, CaseIterable, Sendable {
         case revocation, withdrawal, disconnection, sessionOver, deviceExpired

@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("Projects, chats and messages", .timeLimit(.minutes(5)))
+@Suite("Projects, chats and messages", .timeLimit(.minutes(15)))
 struct HistoryTests {
     private func page(_ host: TestHost, _ query: String = "", chat: String = "chat-1") async throws
         -> CompanionMessagesPageResponse

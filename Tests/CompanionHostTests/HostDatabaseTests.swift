@@ -4,7 +4,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("The host's database", .timeLimit(.minutes(5)))
+@Suite("The host's database", .timeLimit(.minutes(15)))
 struct HostDatabaseTests {
     @Test("A database that cannot be brought up to date is not in use behind the failure")
     func failedMigration() async throws {
@@ -22,7 +22,7 @@ struct HostDatabaseTests {
     }
 }
 
-@Suite("What no power cut takes back", .timeLimit(.minutes(5)))
+@Suite("What no power cut takes back", .timeLimit(.minutes(15)))
 struct DurabilityTests {
     /// Notes SQLite's setting within each transaction that touches a table, as it is there.
     private static let watch = """

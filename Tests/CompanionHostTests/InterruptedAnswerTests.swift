@@ -7,7 +7,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("Answers that were cut off", .timeLimit(.minutes(5)))
+@Suite("Answers that were cut off", .timeLimit(.minutes(15)))
 struct InterruptedAnswerTests {
     private func messages(_ parts: HostParts, _ chat: String) async throws -> [CompanionMessage] {
         let page = try await parts.services.store.messagesPage(chatID: chat, offset: 0, limit: 200)

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Start and end of a host", .timeLimit(.minutes(5)))
+@Suite("Start and end of a host", .timeLimit(.minutes(15)))
 struct LifecycleTests {
     @Test("Shutdown ends running and waiting answers with an error frame, and stores what there is")
     func shutdown() async throws {

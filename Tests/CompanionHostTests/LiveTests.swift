@@ -5,7 +5,7 @@ import NIOCore
 import NIOWebSocket
 import Testing
 
-@Suite("The live feed", .timeLimit(.minutes(5)))
+@Suite("The live feed", .timeLimit(.minutes(15)))
 struct LiveTests {
     private static let path = "/companion/live"
     private static let upgrade = [

@@ -2,7 +2,7 @@ import CompanionHost
 import CompanionWire
 import Testing
 
-@Suite("Users of one machine", .timeLimit(.minutes(5)), .enabled(if: isRoot, "needs root, to ask as other users"))
+@Suite("Users of one machine", .timeLimit(.minutes(15)), .enabled(if: isRoot, "needs root, to ask as other users"))
 struct LocalUserTests {
     private static let start = "/companion/pairing/start"
     private static let complete = "/companion/pairing/complete"
@@ -64,7 +64,7 @@ struct LocalUserTests {
 
 @Suite(
     "Users of one machine by its address in the network",
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(if: isRoot && networkAddress() != nil, "needs root and a private network")
 )
 struct LocalUserByNetworkTests {
@@ -90,7 +90,7 @@ struct LocalUserByNetworkTests {
     }
 }
 
-@Suite("Forms of web pages", .timeLimit(.minutes(5)))
+@Suite("Forms of web pages", .timeLimit(.minutes(15)))
 struct FormTests {
     @Test(
         "A form starts no pairing, with and without a body",

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
-@Suite("The log", .timeLimit(.minutes(5)))
+@Suite("The log", .timeLimit(.minutes(15)))
 struct LogTests {
     private static let prompt = "the prompt that nobody is to read"
     private static let answer = "the answer that nobody is to read"

@@ -4,7 +4,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import Testing
 
-@Suite("Pairing over the network", .timeLimit(.minutes(5)))
+@Suite("Pairing over the network", .timeLimit(.minutes(15)))
 struct PairingRoutesTests {
     @Test("A host begins with a challenge that a device can pair with, by code and token")
     func firstChallenge() async throws {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
-@Suite("Pairing by v2", .timeLimit(.minutes(5)))
+@Suite("Pairing by v2", .timeLimit(.minutes(15)))
 struct PairingV2Tests {
     @Test("A device pairs with the six digits alone, and the host proves itself")
     func code() async throws {

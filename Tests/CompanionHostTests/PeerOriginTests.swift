@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// The processes at the other end of connections from this machine, over real sockets.
-@Suite("Which process has the other end of a connection", .timeLimit(.minutes(5)))
+@Suite("Which process has the other end of a connection", .timeLimit(.minutes(15)))
 struct PeerOriginTests {
     /// Connects to a port in one of several ways, says from which port, and ends with its input.
     private static let client = """

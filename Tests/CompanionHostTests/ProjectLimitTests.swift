@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("What the project explorer does not see, it says", .timeLimit(.minutes(5)))
+@Suite("What the project explorer does not see, it says", .timeLimit(.minutes(15)))
 struct ProjectLimitTests {
     @Test("Of a directory with more than 5,000 entries nobody says that all was seen")
     func manyEntries() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("Nothing is opened outside of a project", .timeLimit(.minutes(5)))
+@Suite("Nothing is opened outside of a project", .timeLimit(.minutes(15)))
 struct ProjectRootTests {
     /// Pieces that names and paths are made of: some join with their neighbours to one character.
     private static let pieces = [

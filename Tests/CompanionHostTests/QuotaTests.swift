@@ -4,7 +4,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
-@Suite("How much a device may have stored", .timeLimit(.minutes(5)))
+@Suite("How much a device may have stored", .timeLimit(.minutes(15)))
 struct QuotaTests {
     private func send(_ prompt: String, to chat: String, _ device: TestDevice, now: Date = Date()) async throws -> Reply
     {

@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// Rules that were changed in the database, as an agent with the rights of its user could.
-@Suite("Rules and their rows in the audit", .timeLimit(.minutes(5)))
+@Suite("Rules and their rows in the audit", .timeLimit(.minutes(15)))
 struct RuleAuditTests {
     /// Runs a host with an agent that asks.
     private func withAgent(_ directory: String, _ body: (TestHost) async throws -> Void) async throws {

@@ -8,7 +8,7 @@ import NIOCore
 import NIOSSL
 import Testing
 
-@Suite("HTTPS and versions", .timeLimit(.minutes(5)))
+@Suite("HTTPS and versions", .timeLimit(.minutes(15)))
 struct SecureTransportTests {
     @Test(
         "Without legacy, plain HTTP answers health and status, and 426 to everything else",

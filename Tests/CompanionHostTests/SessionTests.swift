@@ -4,7 +4,7 @@ import FoundationEssentials
 import Identity
 import Testing
 
-@Suite("Sessions and revocation", .timeLimit(.minutes(5)))
+@Suite("Sessions and revocation", .timeLimit(.minutes(15)))
 struct SessionTests {
     @Test("A session lasts a day, and a signature gives a new one, also after a restart")
     func renewal() async throws {

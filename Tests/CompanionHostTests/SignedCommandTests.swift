@@ -9,7 +9,7 @@ private func prompt(_ text: String, to chat: String, model: String? = nil) -> Co
     .chatSend(chatID: chat, prompt: text, model: model, allowedTools: nil)
 }
 
-@Suite("Signed commands", .timeLimit(.minutes(5)))
+@Suite("Signed commands", .timeLimit(.minutes(15)))
 struct SignedCommandTests {
     @Test("A device makes a project, a chat and a session, and sends a prompt to it")
     func wholeJob() async throws {

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Peers that hold connections open", .timeLimit(.minutes(5)))
+@Suite("Peers that hold connections open", .timeLimit(.minutes(15)))
 struct SlowPeerTests {
     private static let slowBody =
         "POST /companion/pairing/complete HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

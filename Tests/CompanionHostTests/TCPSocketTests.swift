@@ -6,7 +6,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("Who has the other end of a connection", .timeLimit(.minutes(1)))
+@Suite("Who has the other end of a connection", .timeLimit(.minutes(15)))
 struct TCPSocketTests {
     /// Calls its argument with both ends of a connection over the loopback interface, as the server sees them.
     private func connected(

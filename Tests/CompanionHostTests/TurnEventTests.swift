@@ -5,7 +5,7 @@ import FoundationEssentials
 import NIOCore
 import Testing
 
-@Suite("The numbered frames of a turn", .timeLimit(.minutes(5)))
+@Suite("The numbered frames of a turn", .timeLimit(.minutes(15)))
 struct TurnEventTests {
     private func path(_ turn: String, chat: String = "c") -> String { "/companion/chats/\(chat)/turns/\(turn)/events" }
 
@@ -242,7 +242,7 @@ struct TurnEventTests {
     }
 }
 
-@Suite("Turns of devices of v2", .timeLimit(.minutes(5)))
+@Suite("Turns of devices of v2", .timeLimit(.minutes(15)))
 struct SecureTurnTests {
     /// Says `first`, and then nothing.
     private static let silent = HostAgentKind.command(["/bin/sh", "-c", "echo first; while :; do sleep 60; done"])
@@ -301,7 +301,7 @@ struct SecureTurnTests {
     }
 }
 
-@Suite("Many streams of one turn", .timeLimit(.minutes(5)), .serialized)
+@Suite("Many streams of one turn", .timeLimit(.minutes(15)), .serialized)
 struct TurnFanOutTests {
     @Test("A thousand streams share the frames: less than 300 MB, and each gets every event")
     func thousand() async throws {

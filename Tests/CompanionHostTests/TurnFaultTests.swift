@@ -9,7 +9,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("A turn that cannot be stored", .timeLimit(.minutes(5)))
+@Suite("A turn that cannot be stored", .timeLimit(.minutes(15)))
 struct TurnFaultTests {
     /// Makes the database refuse frames with a text.
     private static let frameFault = """
@@ -112,7 +112,7 @@ struct TurnFaultTests {
     }
 }
 
-@Suite("Commands at the worst moment", .timeLimit(.minutes(5)))
+@Suite("Commands at the worst moment", .timeLimit(.minutes(15)))
 struct CommandMomentTests {
     @Test("A prompt whose request is cancelled behind its admission runs once: its repetition is the same turn")
     func cancelledRequest() async throws {

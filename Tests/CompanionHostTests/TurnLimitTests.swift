@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("How many turns there are, and whose", .timeLimit(.minutes(5)))
+@Suite("How many turns there are, and whose", .timeLimit(.minutes(15)))
 struct TurnLimitTests {
     /// Says that it has started and waits for its end, which is noted in a file named after the chat.
     private static let agent = HostAgentKind.command([

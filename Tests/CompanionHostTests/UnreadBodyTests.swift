@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("What is kept of a request before it is known who sends it", .timeLimit(.minutes(5)))
+@Suite("What is kept of a request before it is known who sends it", .timeLimit(.minutes(15)))
 struct UnreadBodyTests {
     @Test(
         "A large body that nobody may send is not waited for",

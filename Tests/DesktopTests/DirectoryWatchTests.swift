@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// A real directory under inotify.
-@Suite(.timeLimit(.minutes(5))) struct DirectoryWatchTests {
+@Suite(.timeLimit(.minutes(15))) struct DirectoryWatchTests {
     private func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
         let path = FileManager.default.temporaryDirectory.path + "/pairtool-watch-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Discovery
 
-@Suite("The embedded engine's library", .timeLimit(.minutes(5)))
+@Suite("The embedded engine's library", .timeLimit(.minutes(15)))
 struct AvahiCoreTests {
     /// In a process of its own, which is left without a descriptor to open the library with.
     @Test("Why it cannot be loaded is said, and which package it is of")

@@ -3,7 +3,7 @@ import Discovery
 import Testing
 
 /// The real embedded engine: publisher and browser are separate engines that speak mDNS over `lo`.
-@Suite("The embedded engine on the loopback interface", .timeLimit(.minutes(5)))
+@Suite("The embedded engine on the loopback interface", .timeLimit(.minutes(15)))
 struct EmbeddedEngineTests {
     /// Publishes, waits until that is done, and runs `body` with the name.
     private func publishing<Result: Sendable>(

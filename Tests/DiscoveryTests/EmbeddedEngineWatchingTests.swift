@@ -3,7 +3,7 @@ import Discovery
 import Testing
 
 /// The real embedded engine beside a peer on `lo` whose records change while it goes on announcing itself.
-@Suite("Watching with the embedded engine", .timeLimit(.minutes(5)))
+@Suite("Watching with the embedded engine", .timeLimit(.minutes(15)))
 struct EmbeddedEngineWatchingTests {
     private static func answer(_ type: ServiceType) -> RawResponder.Answer {
         var answer = RawResponder.Answer(instance: Array("Watched".utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Discovery
 
-@Suite(.timeLimit(.minutes(5))) struct EngineEventsTests {
+@Suite(.timeLimit(.minutes(15))) struct EngineEventsTests {
     @Test("A reader that waits gets each of many thousand events once, in order")
     func many() async {
         let events = EngineEvents()

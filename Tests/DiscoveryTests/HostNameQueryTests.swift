@@ -4,7 +4,7 @@ import Dispatch
 import Testing
 
 /// Addresses of machines by their mDNS names.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HostNameQueryTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct HostNameQueryTests {
     @Test("The address that a machine gives for its name is found")
     func answered() async throws {
         // The peer answers questions that hold the label of its type.

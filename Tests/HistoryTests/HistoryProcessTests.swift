@@ -6,7 +6,7 @@ import Testing
 
 @testable import History
 
-@Suite("Several processes use the history", .timeLimit(.minutes(5)))
+@Suite("Several processes use the history", .timeLimit(.minutes(15)))
 struct HistoryProcessTests {
     /// The program that writes, beside the tests.
     private static var program: String {

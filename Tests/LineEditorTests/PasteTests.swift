@@ -53,7 +53,7 @@ struct PasteTests {
         #expect(whole.shown == "bcd|")
     }
 
-    @Test("A large paste is shown abbreviated, moved over in one step, and sent in full", .timeLimit(.minutes(5)))
+    @Test("A large paste is shown abbreviated, moved over in one step, and sent in full", .timeLimit(.minutes(15)))
     func large() {
         let line = "0123456789 the quick brown fox\n"
         let text = String(repeating: line, count: 10_000_000 / line.utf8.count)

@@ -8,7 +8,7 @@ import Testing
 
 /// Text that was made to do harm. The time limits are far above what the tests take, and far below what a renderer takes
 /// whose time grows with the square of a text's length.
-@Suite(.timeLimit(.minutes(10))) struct HostileTests {
+@Suite(.timeLimit(.minutes(15))) struct HostileTests {
     private static let pieces = [
         "\u{1B}[2J", "\u{1B}]0;title\u{7}", "\u{1B}]8;;http://evil\u{1B}\\", "\u{9B}31m", "\u{90}q\u{9C}", "\u{202E}",
         "\u{2066}",

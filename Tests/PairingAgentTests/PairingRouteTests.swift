@@ -4,7 +4,7 @@ import Glibc
 import PairingAgent
 import Testing
 
-@Suite("The way to a host that has several addresses", .timeLimit(.minutes(1))) struct PairingRouteTests {
+@Suite("The way to a host that has several addresses", .timeLimit(.minutes(15))) struct PairingRouteTests {
     /// A code of a host, with addresses.
     private static func payload(of host: TLSTestHost, _ addresses: [String], spki: String? = nil) -> PairingPayload {
         PairingPayload(

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// A host of protocol 2 has two adverts; whoever looks sees one host.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AdvertTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AdvertTests {
     private static let embedded = ["--interface", "lo", "--engine", "embedded"]
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Commands for several hosts.
-@Suite(.timeLimit(.minutes(5))) struct AllHostsTests {
+@Suite(.timeLimit(.minutes(15))) struct AllHostsTests {
     /// Two hosts: the second one has a project and a chat of its own, and a chat with a title of the first one's.
     private func withTwoMacs(_ body: (FakeMac, FakeMac, Sandbox) async throws -> Void) async throws {
         var other = FakeMacScript()

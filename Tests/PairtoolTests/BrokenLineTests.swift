@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// `send` and `watch` over connections that are cut, and to hosts that were restarted.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct BrokenLineTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct BrokenLineTests {
     /// Lets a user's only host be where a tunnel is.
     private func move(_ user: Sandbox, to relay: CutRelay) throws {
         let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(relay.port)"))

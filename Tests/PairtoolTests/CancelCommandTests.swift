@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 
 /// `pairtool chats cancel` with the built host and an agent that answers only when it is let.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct CancelCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct CancelCommandTests {
     /// A paired user of a host whose agent waits at a pipe.
     private func withWaitingAgent(
         _ body: @escaping @Sendable (_ events: HostEvents, _ host: Sandbox, _ user: Sandbox) async throws -> Void

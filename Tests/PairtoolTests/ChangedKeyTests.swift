@@ -5,7 +5,7 @@ import Identity
 import Testing
 
 /// A host that was verified shows another TLS key afterwards.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ChangedKeyTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ChangedKeyTests {
     /// Every command that speaks to a host.
     private static let commands: [[String]] = [
         ["status"], ["status", "--watch"], ["watch"], ["projects"], ["chats"], ["models"], ["devices"],

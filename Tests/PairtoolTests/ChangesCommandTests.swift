@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool changes` and `pairtool worktrees` with the built host. The agent runs its prompts as shell scripts.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ChangesCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ChangesCommandTests {
     private static let git = "git -c user.name=Ada -c user.email=ada@example.org"
 
     private func withGarden<R: Sendable>(

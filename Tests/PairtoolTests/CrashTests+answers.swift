@@ -90,7 +90,7 @@ extension CrashTests {
         }
     }
 
-    @Test("An agent and what it started end with a host that is killed", .timeLimit(.minutes(5)))
+    @Test("An agent and what it started end with a host that is killed", .timeLimit(.minutes(15)))
     func agentOfKilledHost() async throws {
         try await withProject { host, user in
             let gate = try await host.pipe("gate")
@@ -119,7 +119,7 @@ extension CrashTests {
         }
     }
 
-    @Test("A cancelled agent that takes its time ends with a host that is killed meanwhile", .timeLimit(.minutes(5)))
+    @Test("A cancelled agent that takes its time ends with a host that is killed meanwhile", .timeLimit(.minutes(15)))
     func cancelledAgentOfKilledHost() async throws {
         try await withProject { host, user in
             let gate = try await host.pipe("gate")

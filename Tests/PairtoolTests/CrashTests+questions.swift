@@ -9,7 +9,7 @@ import Testing
 extension CrashTests {
     @Test(
         "Killed while its agent asks, the host leaves no agent behind, and the next one says what became of the question",
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(15))
     )
     func openQuestion() async throws {
         try await withProject { host, user in

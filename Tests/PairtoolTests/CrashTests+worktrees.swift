@@ -117,7 +117,7 @@ extension CrashTests {
 
     @Test(
         "Killed at any run of git while it makes a worktree, the host leaves none that nobody knows",
-        .timeLimit(.minutes(10)),
+        .timeLimit(.minutes(15)),
         arguments: GitMoment.allCases
     )
     func worktreeMade(moment: GitMoment) async throws {
@@ -157,7 +157,7 @@ extension CrashTests {
 
     @Test(
         "Killed at any run of git while it removes a worktree, the host has removed it or does so when asked again",
-        .timeLimit(.minutes(10)),
+        .timeLimit(.minutes(15)),
         arguments: GitMoment.allCases
     )
     func worktreeRemoved(moment: GitMoment) async throws {

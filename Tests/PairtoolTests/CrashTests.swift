@@ -88,7 +88,7 @@ import Testing
         )
     }
 
-    @Test("Killed while a device pairs, the host knows it afterwards or does not", .timeLimit(.minutes(10)))
+    @Test("Killed while a device pairs, the host knows it afterwards or does not", .timeLimit(.minutes(15)))
     func pairing() async throws {
         try await withProject { host, first in
             let (paired, longest) = try await withDoomedHost(host) { events, _ in
@@ -180,7 +180,7 @@ import Testing
         #expect(outcomes == [true, false], "moments before and after")
     }
 
-    @Test("Killed while it makes a chat, the host has made it once or not at all", .timeLimit(.minutes(10)))
+    @Test("Killed while it makes a chat, the host has made it once or not at all", .timeLimit(.minutes(15)))
     func chatCreate() async throws {
         try await withProject { host, user in
             try await kill(host, user) { client, run in
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test("Killed while it makes a project, the host has one directory for it and no other", .timeLimit(.minutes(10)))
+    @Test("Killed while it makes a project, the host has one directory for it and no other", .timeLimit(.minutes(15)))
     func projectCreate() async throws {
         try await withProject { host, user in
             try await kill(host, user) { _, run in
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test("Killed while it takes a prompt, the host has one turn for it and one prompt", .timeLimit(.minutes(10)))
+    @Test("Killed while it takes a prompt, the host has one turn for it and one prompt", .timeLimit(.minutes(15)))
     func chatSend() async throws {
         try await withProject { host, user in
             try await kill(host, user) { client, run in
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test("Killed while it cancels a turn, the host has ended it, and once", .timeLimit(.minutes(10)))
+    @Test("Killed while it cancels a turn, the host has ended it, and once", .timeLimit(.minutes(15)))
     func chatCancel() async throws {
         try await withProject { host, user in
             // Agents of a killed host wait there until the pipe is opened, at the end.

@@ -8,7 +8,7 @@ import Testing
 @Suite(
     "Discovery by the Avahi daemon, in a private network",
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(
         if: DaemonNamespace.missing.isEmpty,
         "skipped, missing: \(DaemonNamespace.missing.joined(separator: ", "))"

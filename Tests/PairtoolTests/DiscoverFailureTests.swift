@@ -4,7 +4,7 @@ import Testing
 @testable import pairtool
 
 /// How `discover` ends where there is no list.
-@Suite(.timeLimit(.minutes(5))) struct DiscoverFailureTests {
+@Suite(.timeLimit(.minutes(15))) struct DiscoverFailureTests {
     private static let here = ["discover", "--engine", "embedded", "--interface", "lo"]
 
     @Test("Where nobody is there, it says why", arguments: [["--json"], []])

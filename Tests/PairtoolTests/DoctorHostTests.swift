@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// What the built binary's doctor says of paired hosts that are not what they were, and of engines that do not start.
-@Suite(.timeLimit(.minutes(5))) struct DoctorHostTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorHostTests {
     private static let command = ["doctor", "--json", "--interface", "lo", "--engine", "embedded"]
 
     /// Has the doctor look at one paired host and the machine.

@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "The doctor on a LAN",
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(
         if: LAN.missing.isEmpty && Diagnosis.missing.isEmpty,
         "skipped, missing: \((LAN.missing + Diagnosis.missing).joined(separator: ", "))"

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The built host and an agent that hides what it starts.
-@Suite(.timeLimit(.minutes(5))) struct EscapedProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct EscapedProcessTests {
     @Test("What an agent starts without its environment, session and parent ends with the turn")
     func clearedEnvironment() async throws {
         try await Sandbox.with { place in

@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Frames from files, pipes and a camera that is a file.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct FrameScanTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct FrameScanTests {
     private static let good =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 

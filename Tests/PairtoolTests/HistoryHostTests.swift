@@ -5,7 +5,7 @@ import Testing
 @testable import pairtool
 
 /// The history, with the built host.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HistoryHostTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct HistoryHostTests {
     @Test(
         "A revocation by the host removes its part of the history, whichever command is told of it",
         arguments: [["projects"], ["status"], ["status", "--all-hosts"]]

@@ -10,7 +10,7 @@ import Testing
 @testable import pairtool
 
 /// What waits for hosts in sight, and what events name.
-@Suite(.timeLimit(.minutes(5))) struct HostDeliveriesTests {
+@Suite(.timeLimit(.minutes(15))) struct HostDeliveriesTests {
     private func host(_ id: String) throws -> PairedHost {
         PairedHost(
             id: id,

@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool host --notify` and `pairtool host notify test`, with the built binary.
-@Suite(.timeLimit(.minutes(5))) struct HostNotifyTests {
+@Suite(.timeLimit(.minutes(15))) struct HostNotifyTests {
     @Test(
         "A topic is sent a test; where it fails, the test, the events and the status say why, and nothing has the topic"
     )

@@ -7,7 +7,7 @@ import Logging
 import Testing
 
 /// A host that was verified once is never paired with over plain HTTP again.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LegacyFallbackTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct LegacyFallbackTests {
     /// A user who has paired with a host that is gone now.
     private func withPairedUser(_ body: (Sandbox, PairedHostStore) async throws -> Void) async throws {
         try await withProject { host, user in

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// Both sides are ours, and what they speak is v1: `pairtool host --legacy`, and a user who was paired by v1.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LegacyHostTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct LegacyHostTests {
     /// Pairs as a client of v1 does: pairtool takes v2 where a host offers it.
     private func pair(_ user: Sandbox, _ payload: PairingPayload, port: Int) async throws {
         let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(port)"))

@@ -5,7 +5,7 @@ import Identity
 import Testing
 
 /// `watch` and `status --watch` with a host of v1, which tells nothing by itself: it is asked again and again.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct LegacyWatchTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct LegacyWatchTests {
     /// A user who has paired with a Mac, which can be switched off while something else goes on.
     private func withPairedUser(
         _ body: @Sendable (Sandbox, FakeMac, _ off: @escaping @Sendable () async -> Void) async throws -> Void

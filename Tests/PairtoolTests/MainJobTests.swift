@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// The main job with the built binary on both sides and the embedded mDNS engine on loopback: nothing is faked.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct MainJobTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct MainJobTests {
     @Test("Discover, scan, pair, browse, chat, list devices, disconnect")
     func mainJob() async throws {
         try await withProject { host, user in

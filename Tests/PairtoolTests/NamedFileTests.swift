@@ -12,7 +12,7 @@ import Testing
 @testable import pairtool
 
 /// Files that the user names: to be read, and to be written to.
-@Suite(.timeLimit(.minutes(5))) struct NamedFileTests {
+@Suite(.timeLimit(.minutes(15))) struct NamedFileTests {
     private static let good =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 /// `projects new` and `chats new` with the built host: signed commands, and hosts that cannot have them.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct NewCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct NewCommandTests {
     @Test("A project is made at the host, once, and is listed from then on")
     func project() async throws {
         try await withVerifiedHost { _, host, user in

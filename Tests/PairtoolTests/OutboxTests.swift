@@ -9,7 +9,7 @@ import Testing
 @testable import pairtool
 
 /// Prompts that wait for their hosts.
-@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
+@Suite(.timeLimit(.minutes(15))) struct OutboxTests {
     /// A user who has paired with a Mac and has listed its chats.
     private func withMac(_ body: (FakeMac, Sandbox) async throws -> Void) async throws {
         try await withFakeMac { mac in

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// What somebody has who recorded a pairing of the built host, and could even read what is inside of TLS.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RecordedPairTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct RecordedPairTests {
     /// The bodies of a pairing, in their order.
     private struct Recording {
         struct Message {

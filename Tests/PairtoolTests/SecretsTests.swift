@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Secrets stay in the files that are theirs, whatever is done with them.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SecretsTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SecretsTests {
     /// All that the commands of a job have said.
     private final class Transcript: Sendable {
         private let said = NIOLockedValueBox<[(String, String)]>([])

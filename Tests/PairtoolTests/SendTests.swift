@@ -7,7 +7,7 @@ import Testing
 
 @testable import pairtool
 
-@Suite(.timeLimit(.minutes(5))) struct SendTests {
+@Suite(.timeLimit(.minutes(15))) struct SendTests {
     private func withPairedMac(
         turns: [FakeMacTurn] = [],
         _ body: (FakeMac, Sandbox) async throws -> Void
@@ -120,7 +120,7 @@ import Testing
 
     @Test(
         "An error frame is an error after the text that came before it, whether the body ends, breaks off or stays open",
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(15)),
         arguments: [[.finish], [.hold("shown"), .eof], [.hold("shown"), .reset]] as [[FakeMacTurn.Step]]
     )
     func errorFrame(_ ending: [FakeMacTurn.Step]) async throws {

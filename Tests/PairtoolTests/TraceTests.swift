@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// `PAIRTOOL_LOG=trace` says what happens, and never what is in it.
-@Suite(.timeLimit(.minutes(5))) struct TraceTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceTests {
     private static let tracing = ["PAIRTOOL_LOG": "trace"]
     private static let prompt = "Zwieback prompt"
     private static let answer = "Marzipan answer"

@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// Pairing by protocol 2 with the built host: nothing is faked but those who are in between.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct VerifiedPairTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct VerifiedPairTests {
     private func withHost<R: Sendable>(_ body: @escaping @Sendable (HostEvents, Sandbox) async throws -> R) async throws
         -> R
     {

@@ -5,7 +5,7 @@ import Identity
 import Testing
 
 /// Hosts that do not speak the version that a record is of: what people are told to do.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct VersionGateTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct VersionGateTests {
     /// A record of a host that was paired by v1.
     static func record(port: Int, of user: Sandbox) throws {
         let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(port)"))

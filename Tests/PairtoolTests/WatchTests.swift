@@ -5,7 +5,7 @@ import Testing
 @testable import pairtool
 
 /// `watch` and `status --watch` with the built host.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WatchTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct WatchTests {
     @Test("What happens at the host comes as lines of JSON; a revocation ends it with exit code 9")
     func watch() async throws {
         try await withVerifiedHost { events, host, user in

@@ -35,7 +35,7 @@ struct FrameScannerTests {
         #expect(renewed.others.count == 2)
     }
 
-    @Test("Where no thread can be had to read on, that is thrown and not waited for", .timeLimit(.minutes(5)))
+    @Test("Where no thread can be had to read on, that is thrown and not waited for", .timeLimit(.minutes(15)))
     func noThread() async throws {
         let error = await #expect(throws: QRCodecError.self) {
             try await FrameScanner.scan(

@@ -21,7 +21,7 @@ struct FuzzFileTests {
 
     static let regressions = files("Regressions")
 
-    @Test("What once failed is read or refused", .timeLimit(.minutes(5)), arguments: regressions)
+    @Test("What once failed is read or refused", .timeLimit(.minutes(15)), arguments: regressions)
     func regression(path: String) throws {
         do throws(QRCodecError) {
             let found = try QRScanner.scan(ImageFile.bytes(ofFile: path), limits: ImageLimits(maxPixels: 4_000_000))

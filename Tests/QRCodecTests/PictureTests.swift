@@ -128,7 +128,7 @@ struct PictureTests {
         #expect(asked.count > 1 && Set(asked).count == 1)
     }
 
-    @Test("A picture of nothing but finder patterns holds nothing", .timeLimit(.minutes(5)))
+    @Test("A picture of nothing but finder patterns holds nothing", .timeLimit(.minutes(15)))
     func finders() throws {
         let image = PixelGrid(width: 1_200, height: 900) { x, y in
             let ring = max(abs(x / 2 % 10 - 4), abs(y / 2 % 10 - 4))

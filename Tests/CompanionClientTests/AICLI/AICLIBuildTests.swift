@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 /// What builds of the server do differently, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct AICLIBuildTests {
+@Suite(.timeLimit(.minutes(15))) struct AICLIBuildTests {
     @Test("Only text of the assistant is shown and kept, whatever else comes in chunks")
     func otherChunks() async throws {
         let turn = FakeAICLITurn([

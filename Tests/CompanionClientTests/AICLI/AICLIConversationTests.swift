@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// Whole turns, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct AICLIConversationTests {
+@Suite(.timeLimit(.minutes(15))) struct AICLIConversationTests {
     @Test(
         "An answer comes in pieces, with tools, and is whole at the end",
         arguments: [FakeAICLIScript.Generation.wsEarly, .ws]

@@ -57,7 +57,7 @@ import Testing
 
     @Test(
         "A server that falls silent is left, and its session gone on with over a new connection",
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(15))
     )
     func fallsSilent() async throws {
         let turn = FakeAICLITurn([

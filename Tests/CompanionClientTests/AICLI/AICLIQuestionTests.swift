@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// Questions of the agent, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct AICLIQuestionTests {
+@Suite(.timeLimit(.minutes(15))) struct AICLIQuestionTests {
     private static let turn = FakeAICLITurn([
         .text("I would run it."), .ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 3), .text("Done."),
         .result,

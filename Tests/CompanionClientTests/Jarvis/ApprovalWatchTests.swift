@@ -133,7 +133,7 @@ import Testing
 
     @Test(
         "While the second base URL is in use, every tenth look tries the local one, and goes on there",
-        .timeLimit(.minutes(5))
+        .timeLimit(.minutes(15))
     )
     func returnsHome() async throws {
         // Each try is made of two requests, for the first one's connection breaks. Two are those of the beginning.
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that is started at its local address later is found there", .timeLimit(.minutes(5)))
+    @Test("A daemon that is started at its local address later is found there", .timeLimit(.minutes(15)))
     func opensLater() async throws {
         let port = try await withFakeJarvis { $0.port }
         try await withFakeJarvis { second in

@@ -5,7 +5,7 @@ import Testing
 @testable import Providers
 
 /// What servers that call themselves compatible with OpenAI were reported to send.
-@Suite("Answers of compatible servers", .timeLimit(.minutes(2)))
+@Suite("Answers of compatible servers", .timeLimit(.minutes(15)))
 struct LenientAnswerTests {
     private static func event(_ json: String) -> String { "data: \(json)\n\n" }
 

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func signsOfLifeWithoutAnEndAreNoAnswer() async throws {
+    @Test(.timeLimit(.minutes(15))) func signsOfLifeWithoutAnEndAreNoAnswer() async throws {
         try await withFakeProviders { fake in
             fake.reply(.endless(": ping\n\n"))
             let limits = ProviderClient.Limits(idle: .seconds(15), answer: .max)

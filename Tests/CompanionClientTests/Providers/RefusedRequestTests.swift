@@ -3,7 +3,7 @@ import CompanionWire
 import Providers
 import Testing
 
-@Suite("What a server refuses is left out", .timeLimit(.minutes(2)))
+@Suite("What a server refuses is left out", .timeLimit(.minutes(15)))
 struct RefusedRequestTests {
     private static func error(_ text: String) -> String { #"{"error":{"message":\#(JSONText.quoted(text))}}"# }
 

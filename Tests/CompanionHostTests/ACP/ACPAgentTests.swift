@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionHost
 
 /// The driver over a real process, whose every word a test decides.
-@Suite("An agent of the Agent Client Protocol", .timeLimit(.minutes(5)))
+@Suite("An agent of the Agent Client Protocol", .timeLimit(.minutes(15)))
 struct ACPAgentTests {
     /// Sessions as the database keeps them.
     final class Sessions: AgentSessionStore {

@@ -5,7 +5,7 @@ import Testing
 @testable import CompanionHost
 
 /// The protocol without a process: bytes in, events and bytes out.
-@Suite("The Agent Client Protocol as a state machine", .timeLimit(.minutes(5)))
+@Suite("The Agent Client Protocol as a state machine", .timeLimit(.minutes(15)))
 struct ACPClientTests {
     /// What an agent says in a whole conversation, with every kind of update.
     private static let script = [

@@ -5,7 +5,7 @@ import Testing
 @testable import CompanionHost
 
 /// A conversation without a process: a test plays the agent.
-@Suite("A conversation with an agent", .timeLimit(.minutes(5)))
+@Suite("A conversation with an agent", .timeLimit(.minutes(15)))
 struct ACPConnectionTests {
     /// The agent's side.
     private final class Peer {

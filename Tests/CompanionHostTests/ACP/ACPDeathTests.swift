@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// An agent's process that ends at each point of a conversation.
-@Suite("The death of an agent's process", .timeLimit(.minutes(5)))
+@Suite("The death of an agent's process", .timeLimit(.minutes(15)))
 struct ACPDeathTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var session: RecordedSession

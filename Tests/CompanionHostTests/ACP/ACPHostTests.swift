@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// An agent of the Agent Client Protocol behind a whole host.
-@Suite("A host with an agent of the Agent Client Protocol", .timeLimit(.minutes(5)))
+@Suite("A host with an agent of the Agent Client Protocol", .timeLimit(.minutes(15)))
 struct ACPHostTests {
     private func withHost<R: Sendable>(
         _ options: String...,

@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// An agent that does not do what it is asked, and how a chat goes on after it.
-@Suite("Trouble with an agent", .timeLimit(.minutes(5)))
+@Suite("Trouble with an agent", .timeLimit(.minutes(15)))
 struct ACPTroubleTests {
     private typealias Bench = ACPAgentTests.Bench
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// How freely an agent works in a chat, as its host keeps it and devices get it.
-@Suite("The mode of a chat's agent", .timeLimit(.minutes(5)))
+@Suite("The mode of a chat's agent", .timeLimit(.minutes(15)))
 struct AgentModeTests {
     private static let free = "YOLO (asks nothing)"
 

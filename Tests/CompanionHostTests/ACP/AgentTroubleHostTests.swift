@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// What a host tells of an agent that does not work.
-@Suite("A host whose agent does not work", .timeLimit(.minutes(5)))
+@Suite("A host whose agent does not work", .timeLimit(.minutes(15)))
 struct AgentTroubleHostTests {
     private func withAgent(
         _ options: String...,

@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// Questions of the agent, answered by paired devices.
-@Suite("Questions that devices answer", .timeLimit(.minutes(5)))
+@Suite("Questions that devices answer", .timeLimit(.minutes(15)))
 struct ApprovalRouteTests {
     private func withQuestion<R: Sendable>(
         _ prompt: String = "ask",

@@ -20,7 +20,7 @@ private func decide(_ kind: ApprovalOption.Kind) -> @Sendable (ProposedTool) asy
 @Suite(
     "A real agent, pydantic-acp",
     .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 )
 struct RealAgentTests {
     private static let source = """
@@ -216,7 +216,7 @@ struct RealAgentTests {
 @Suite(
     "A real agent, agentao",
     .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 )
 struct AgentaoTests {
     /// “run COMMAND” has the model call the agent's shell; else it tells how many prompts it was given.

@@ -5,7 +5,7 @@ import Testing
 @testable import CompanionHost
 
 /// What agents change, over a whole host. The agent runs its prompts as shell scripts.
-@Suite("What agents have changed", .timeLimit(.minutes(5)))
+@Suite("What agents have changed", .timeLimit(.minutes(15)))
 struct ChangesHostTests {
     @Test("A turn's end says how many files it has changed, and the chat's changes are those since its session began")
     func turns() async throws {

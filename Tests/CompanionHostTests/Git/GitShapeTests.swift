@@ -6,7 +6,7 @@ import Testing
 @testable import CompanionHost
 
 /// Repositories whose working tree has less than the commit, or other content.
-@Suite("Sparse checkouts, partial clones and Git LFS", .timeLimit(.minutes(5)))
+@Suite("Sparse checkouts, partial clones and Git LFS", .timeLimit(.minutes(15)))
 struct GitShapeTests {
     private static let hasLFS = AgentProgram.find("git-lfs") != nil
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CompanionHost
 
 /// What is kept of working trees and compared, with real repositories.
-@Suite("Snapshots of working trees", .timeLimit(.minutes(5)))
+@Suite("Snapshots of working trees", .timeLimit(.minutes(15)))
 struct GitSnapshotTests {
     static let before = """
         printf 'one\\ntwo\\nthree\\nfour\\nfive\\n' >a; echo gone >gone; echo '*.log' >.gitignore; mkdir d

@@ -9,7 +9,7 @@ import Testing
 @testable import CompanionHost
 
 /// What git is shown of a repository that somebody else writes to.
-@Suite("Git with a configuration of the host's own", .timeLimit(.minutes(5)))
+@Suite("Git with a configuration of the host's own", .timeLimit(.minutes(15)))
 struct GitViewTests {
     /// Since 2.54, git runs hooks that are in its configuration, whatever `core.hooksPath` says.
     private static let runsConfiguredHooks: Bool = {

@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionHost
 
 /// What keeps a working tree from being removed, and what does not. The agent runs its prompts as shell scripts.
-@Suite("Removal of working trees", .timeLimit(.minutes(5)))
+@Suite("Removal of working trees", .timeLimit(.minutes(15)))
 struct WorktreeRemovalTests {
     /// A session, and what is on the disk for it.
     private struct Session {

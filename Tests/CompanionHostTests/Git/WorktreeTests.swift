@@ -8,7 +8,7 @@ import Testing
 @testable import CompanionHost
 
 /// Sessions with a working tree of their own. The agent runs its prompts as shell scripts.
-@Suite("Working trees of sessions", .timeLimit(.minutes(5)))
+@Suite("Working trees of sessions", .timeLimit(.minutes(15)))
 struct WorktreeTests {
     /// Begins a session with a prompt.
     private func begin(_ device: TestDevice, _ prompt: String) async throws -> (chat: String, reply: Reply) {

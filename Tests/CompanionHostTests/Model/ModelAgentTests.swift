@@ -5,7 +5,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("A model answers with the tools of the explorer", .timeLimit(.minutes(5)))
+@Suite("A model answers with the tools of the explorer", .timeLimit(.minutes(15)))
 struct ModelAgentTests {
     private static let vLLM =
         #""message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set""#

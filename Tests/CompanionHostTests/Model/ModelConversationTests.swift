@@ -5,7 +5,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("What a model is asked fits into its context", .timeLimit(.minutes(5)))
+@Suite("What a model is asked fits into its context", .timeLimit(.minutes(15)))
 struct ModelConversationTests {
     private static func said(_ texts: String...) -> [ModelMessage] {
         texts.enumerated().map { ModelMessage(isFromUser: $0.offset.isMultiple(of: 2), text: $0.element) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("A model's server that fails is said to, and why", .timeLimit(.minutes(5)))
+@Suite("A model's server that fails is said to, and why", .timeLimit(.minutes(15)))
 struct ModelFaultTests {
     /// What the error of a prompt says.
     private func message(_ bench: ModelBench) async throws -> String {

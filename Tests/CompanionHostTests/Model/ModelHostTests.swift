@@ -8,7 +8,7 @@ import Testing
 
 @testable import CompanionHost
 
-@Suite("A host whose prompts a model answers", .timeLimit(.minutes(5)))
+@Suite("A host whose prompts a model answers", .timeLimit(.minutes(15)))
 struct ModelHostTests {
     private func launch(_ fake: FakeProviders) throws -> ModelLaunch {
         let url = try ProviderURL(fake.url + "/v1", provider: .openai)

@@ -19,7 +19,7 @@ private let python =
     "Real servers of models",
     .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
     .serialized,
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 )
 struct RealModelTests {
     private static let llama = """

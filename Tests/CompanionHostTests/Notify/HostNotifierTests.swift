@@ -10,7 +10,7 @@ import Testing
 @testable import CompanionHost
 
 /// What a host tells when an agent waits, over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct HostNotifierTests {
+@Suite(.timeLimit(.minutes(15))) struct HostNotifierTests {
     private struct Tested {
         let notifier: HostNotifier
         let revocations: RevocationCenter

@@ -56,7 +56,7 @@ extension TestDevice {
         var request = HTTPClientRequest(url: "https://127.0.0.1:\(host.tlsPort)\(path)")
         request.headers.add(name: ProtocolVersion.header, value: "2")
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        let response = try await http.execute(request, timeout: .seconds(120))
+        let response = try await http.execute(request, timeout: .seconds(600))
         guard response.status == .ok else { throw TestFailure("\(response.status)") }
         return response.body
     }

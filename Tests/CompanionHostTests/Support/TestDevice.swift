@@ -62,7 +62,7 @@ struct TestDevice: Sendable {
             request.headers.add(name: "Content-Type", value: type)
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        let response = try await http.execute(request, timeout: .seconds(120))
+        let response = try await http.execute(request, timeout: .seconds(600))
         let content = try await response.body.collect(upTo: 64 << 20)
         return Reply(
             status: Int(response.status.code),

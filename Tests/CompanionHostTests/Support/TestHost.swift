@@ -72,6 +72,9 @@ struct TestHost: Sendable {
         try await send("POST", path, body: body)
     }
 
+    /// Waits as long as a whole request may take: a turn may say nothing for a minute on a busy machine.
+    private static let http = HTTPClient(eventLoopGroupProvider: .singleton)
+
     func send(
         _ method: String,
         _ path: String,
@@ -84,7 +87,7 @@ struct TestHost: Sendable {
             request.headers.add(name: "Content-Type", value: type)
             request.body = .bytes(ByteBuffer(string: body))
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
+        let response = try await Self.http.execute(request, timeout: .seconds(600))
         let content = try await response.body.collect(upTo: 64 << 20)
         return Reply(
             status: Int(response.status.code),

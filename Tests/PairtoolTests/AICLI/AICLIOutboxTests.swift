@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Prompts that wait for AICLI servers.
-@Suite(.timeLimit(.minutes(5))) struct AICLIOutboxTests {
+@Suite(.timeLimit(.minutes(15))) struct AICLIOutboxTests {
     private func withPaired(_ body: (FakeAICLI, Sandbox) async throws -> Void) async throws {
         try await withFakeAICLI { server in
             try await Sandbox.with { user in

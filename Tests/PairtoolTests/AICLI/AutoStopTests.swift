@@ -4,7 +4,7 @@ import Testing
 @testable import pairtool
 
 /// The stop key of `pairtool chat --auto`, as the built binary has it.
-@Suite(.timeLimit(.minutes(5))) struct AutoStopTests {
+@Suite(.timeLimit(.minutes(15))) struct AutoStopTests {
     private static let command = ["chat", "web", "--auto", "smart-stop", "--json"]
 
     /// Follows a chat whose first automatic prompt is held at the server, at the door `turn`.

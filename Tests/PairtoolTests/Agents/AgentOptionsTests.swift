@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Options of `pairtool host` for agents of the Agent Client Protocol, with the built binary on both sides.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentOptionsTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AgentOptionsTests {
     /// The arguments for a host with a fake agent of these options.
     private static func arguments(_ agent: [String], in owner: Sandbox) throws -> [String] {
         let command = (try FakeACPAgent.command(in: owner.directory) + agent).joined(separator: " ")

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool host --agent NAME` and `pairtool host agents`, with an agent under the program's name.
-@Suite(.timeLimit(.minutes(5))) struct AgentPresetTests {
+@Suite(.timeLimit(.minutes(15))) struct AgentPresetTests {
     private static let commands = [
         ["copilot", "--acp"], ["claude-code-acp"], ["gemini", "--acp"], ["codex-acp"], ["opencode", "acp"],
         ["goose", "acp"],

@@ -6,7 +6,7 @@ import LocalState
 import Testing
 
 /// The built host and an agent that runs the built tool as its owner could: with the device of the same machine.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentSelfApprovalTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AgentSelfApprovalTests {
     private static let refusal = "n agent of this host asked for this"
     /// A host that was started again has another port, and is looked for here alone.
     private static let here = ["PAIRTOOL_INTERFACE": "lo", "PAIRTOOL_ENGINE": "embedded"]

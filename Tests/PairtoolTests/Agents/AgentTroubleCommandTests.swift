@@ -5,7 +5,7 @@ import Testing
 @testable import pairtool
 
 /// A host's agent that asks to sign in, as the companion and the host's owner see it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentTroubleCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AgentTroubleCommandTests {
     @Test("A prompt ends with code 11, and both sides are told why, until the agent answers again")
     func signIn() async throws {
         try await withProject { owner, user in

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool host --agent openai`, with the built binary on both sides.
-@Suite(.timeLimit(.minutes(5))) struct ModelHostCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ModelHostCommandTests {
     @Test("A paired device asks the model, which looks at the project; a server on this machine gets no key")
     func wholeWay() async throws {
         let key = madeKeyText()

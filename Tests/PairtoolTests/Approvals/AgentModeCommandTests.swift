@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// How freely an agent works, on every screen that shows its chat.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentModeCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AgentModeCommandTests {
     /// Runs a host with an agent that names its mode, and a user who has paired with it. The project is under git.
     private func withAgent(
         _ options: String = " modes",

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// What an agent asks, answered by the built binary: at a terminal, by options, and from elsewhere.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentQuestionCommandTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AgentQuestionCommandTests {
     /// Runs a host with an agent that asks when its prompt is “ask”, and a user who has paired with it.
     func withAgent(
         _ host: [String] = [],

@@ -9,7 +9,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool auto` with the built binary, real hosts and real mDNS on loopback.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct AutoTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct AutoTests {
     private static let network = ["--interface", "lo", "--engine", "embedded"]
 
     /// Other tests have hosts on loopback, too.

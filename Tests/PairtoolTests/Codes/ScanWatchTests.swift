@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool scan --watch`, with the built binary and a real directory.
-@Suite(.timeLimit(.minutes(5))) struct ScanWatchTests {
+@Suite(.timeLimit(.minutes(15))) struct ScanWatchTests {
     private static let payload =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 

@@ -9,7 +9,7 @@ import Testing
 @testable import pairtool
 
 /// What a user sees who mistypes the name of a thing, or gives a code or a name that leads nowhere.
-@Suite(.timeLimit(.minutes(5))) struct MistypedNameTests {
+@Suite(.timeLimit(.minutes(15))) struct MistypedNameTests {
     @Test("A mistyped project, chat, model or host gets the nearest one")
     func nearest() async throws {
         try await withFakeMac { mac in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DBus
 
-@Suite("The D-Bus client", .timeLimit(.minutes(5))) struct DBusTests {
+@Suite("The D-Bus client", .timeLimit(.minutes(15))) struct DBusTests {
     private static let odd = DBusInterface(
         "org.example.Odd",
         path: "/org/freedesktop/Notifications",

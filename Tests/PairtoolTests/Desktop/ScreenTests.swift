@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Codes on the screen and in the clipboard.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ScreenTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ScreenTests {
     private static let payload =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 

@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// The fakes of the demonstration, as the program that was built together with the tests.
-@Suite(.timeLimit(.minutes(5))) struct FakesTests {
+@Suite(.timeLimit(.minutes(15))) struct FakesTests {
     private static let program = Executable.path(
         FilePath(String(BuiltTool.path.dropLast("pairtool".count)) + "companion-fakes")
     )

@@ -10,7 +10,7 @@ import Testing
 @testable import pairtool
 
 /// Hosts of every family are found by name and by address, and what is said next is their own command.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct NamedFamilyTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct NamedFamilyTests {
     private static let embedded = ["--interface", "lo", "--engine", "embedded"]
 
     private func withAdvert<R>(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pairtool
 
-@Suite(.timeLimit(.minutes(5))) struct ApprovalRaceTests {
+@Suite(.timeLimit(.minutes(15))) struct ApprovalRaceTests {
     @Test("Of twelve commands that decide one request at once, one decides it, and all tell the same")
     func race() async throws {
         try await withPairedJarvis { jarvis, user in

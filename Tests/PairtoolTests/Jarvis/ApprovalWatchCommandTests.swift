@@ -5,7 +5,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool approvals --watch`, as the built binary.
-@Suite(.timeLimit(.minutes(5))) struct ApprovalWatchCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ApprovalWatchCommandTests {
     private static let command = ["approvals", "--watch", "--json", "--interval", "0.05s"]
 
     @Test("Requests are told as they come and are decided, and an interruption is told; Ctrl-C ends it")

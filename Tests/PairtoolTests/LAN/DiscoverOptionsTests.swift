@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Discovering some of the hosts, or for some time",
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct DiscoverOptionsTests {

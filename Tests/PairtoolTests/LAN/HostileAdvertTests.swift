@@ -7,7 +7,7 @@ import Testing
 @Suite(
     "Hostile and broken adverts on a LAN",
     .serialized,
-    .timeLimit(.minutes(10)),
+    .timeLimit(.minutes(15)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct HostileAdvertTests {

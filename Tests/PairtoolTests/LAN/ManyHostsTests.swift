@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "500 hosts on a LAN",
     .serialized,
-    .timeLimit(.minutes(8)),
+    .timeLimit(.minutes(15)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct ManyHostsTests {

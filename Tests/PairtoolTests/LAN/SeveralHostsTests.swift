@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Pairing with one of several hosts",
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct SeveralHostsTests {

@@ -5,7 +5,7 @@ import Testing
 /// A day on a busy network in about a minute.
 @Suite(
     "Watching for long",
-    .timeLimit(.minutes(10)),
+    .timeLimit(.minutes(15)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct WatchSoakTests {

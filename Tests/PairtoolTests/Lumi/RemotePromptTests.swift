@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// Commands for a Mac that are typed one after the other.
-@Suite(.timeLimit(.minutes(2))) struct RemotePromptTests {
+@Suite(.timeLimit(.minutes(15))) struct RemotePromptTests {
     @Test("Commands in a row need one approval, and go over one connection")
     func row() async throws {
         try await withPairedLumi { host, user async throws in

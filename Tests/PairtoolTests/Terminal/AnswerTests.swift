@@ -13,7 +13,7 @@ import Testing
 @testable import pairtool
 
 /// An answer at a terminal, while it comes.
-@Suite(.timeLimit(.minutes(5))) struct AnswerTests {
+@Suite(.timeLimit(.minutes(15))) struct AnswerTests {
     /// A terminal, and a clock that goes on when the test says so.
     private final class Window: TextSink {
         let screen: NIOLockedValueBox<TerminalScreen>

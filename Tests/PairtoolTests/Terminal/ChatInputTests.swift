@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// What is typed in `pairtool chat` at a terminal.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ChatInputTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ChatInputTests {
     private static let chat = ["chat", "c-login", "--last", "0"]
 
     static func prompts(_ mac: FakeMac) -> [String] {

@@ -8,7 +8,7 @@ import Testing
 @testable import pairtool
 
 /// `pairtool chat` at a terminal, key by key.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ChatTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ChatTerminalTests {
     @Test(
         "Ctrl-C during an answer stops waiting for it and no more: the next prompt is answered, and the chat ends well"
     )

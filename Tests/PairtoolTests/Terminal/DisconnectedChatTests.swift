@@ -3,7 +3,7 @@ import Testing
 @testable import pairtool
 
 /// A chat whose session is ended by another command, as the built binary has it.
-@Suite(.timeLimit(.minutes(5))) struct DisconnectedChatTests {
+@Suite(.timeLimit(.minutes(15))) struct DisconnectedChatTests {
     @Test("After two commands that disconnect, a chat opens a new session unseen, as often as that happens")
     func twice() async throws {
         try await withVerifiedHost { _, _, user in

@@ -12,7 +12,7 @@ import Testing
 @testable import pairtool
 
 /// What `pairtool host` and `pairtool pair` show at a terminal.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct HostTerminalTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct HostTerminalTests {
     /// The code that the terminal shows next: in digits, and in the QR code above them.
     private func code(_ terminal: Terminal) async throws -> PairingPayload {
         let drawing = try await terminal.shows("Pairing code:  ")

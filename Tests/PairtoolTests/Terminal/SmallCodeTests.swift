@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// What a host draws where the window has no room for all of a payload.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SmallCodeTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct SmallCodeTests {
     @Test("A device pairs from each of the sizes of a payload, and both sides prove that they know the code")
     func pairing() async throws {
         for number in 0..<3 {

@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 /// Chats in a terminal that others wrote, and what its window shows.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct TmuxTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct TmuxTests {
     private static let chat = "\"$pairtool\" chat c-login --last 0"
 
     /// Starts a command in the shell.

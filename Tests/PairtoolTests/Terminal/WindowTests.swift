@@ -7,7 +7,7 @@ import Testing
 @testable import pairtool
 
 /// A QR code is in the window as a whole, whatever is said about it.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WindowTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct WindowTests {
     private static let payload =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token-0123456789-0123456789","#
         + #""expiresAt":"2099-12-31T23:59:59.000Z"}"#

@@ -11,7 +11,7 @@ import Testing
 /// A terminal as people have it, with the font that Debian brings: what it shows is read by somebody else's reader.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(15)),
     .enabled(if: XTerm.missing.isEmpty, "skipped, missing: \(XTerm.missing)")
 )
 struct XTermTests {

@@ -65,8 +65,9 @@ struct HelpPage {
                 .replacing(/<([a-z][a-z0-9-]*)>/) { $0.output.1.uppercased() }
         }
         if line.begins(with: "USAGE: ") || line.begins(with: "       pairtool ") {
-            guard line.utf8.count > 79, let options = line.firstRange(of: " [-") else { return named(String(line)) }
-            return named(String(line[..<options.lowerBound])) + " [OPTIONS]"
+            guard line.utf8.count > 79, line.has(" [-") else { return named(String(line)) }
+            // Arguments may stand between the options.
+            return named(String(line).replacing(/\ \[-[^\]]*\]/, with: "")) + " [OPTIONS]"
         }
         guard line.begins(with: "  -") || line.begins(with: "  <") else { return String(line) }
         let label = String(line.scalars(atMost: column))

@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 let systemLibraries: [Target] =
     [
         "CAvahi", "CAvahiCore", "CCMarkGFM", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
-        "CSodium", "CXCB",
+        "CSodium", "CPCRE2", "CXCB",
     ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
         // Its headers are where only pkg-config knows.
         .systemLibrary(name: "CDBus", path: "Sources/SystemLibraries/CDBus", pkgConfig: "dbus-1")
@@ -29,7 +29,7 @@ let program: [LinkerSetting] = [
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
     .target(name: "CConfinement"),
-    .target(name: "CompanionWire", swiftSettings: strict),
+    .target(name: "CompanionWire", dependencies: ["CPCRE2"], swiftSettings: strict),
     .target(name: "LocalState", dependencies: ["CConfinement"], swiftSettings: strict),
     .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
     .target(

@@ -219,7 +219,9 @@ private struct HostFoundation {
         TurnRunner(
             agent: agent,
             ask: { asked, turn, emit in
-                if let decision = await rules.answer(asked, turn: turn, emit: emit) { return decision }
+                if case .tool(let tool) = asked, let decision = await rules.answer(tool, turn: turn, emit: emit) {
+                    return decision
+                }
                 return await questions.ask(asked, turn: turn, emit: emit)
             },
             sessions: git,

@@ -43,7 +43,7 @@ struct AgentQuestionTests {
             )
         }
 
-        func ask(_ asked: ProposedTool = AgentQuestionTests.asked) async -> ApprovalAnswer {
+        func ask(_ asked: AgentQuestion = .tool(AgentQuestionTests.asked)) async -> ApprovalAnswer {
             await questions.ask(asked, turn: AgentQuestionTests.turn) { event in
                 told.withLockedValue { $0.append(event) }
             }
@@ -69,7 +69,7 @@ struct AgentQuestionTests {
             defer { tested.database.close() }
             var asked = Self.asked
             if let options { asked.options = options }
-            let decision = Task { [asked] in await tested.ask(asked) }
+            let decision = Task { [asked] in await tested.ask(.tool(asked)) }
             defer { decision.cancel() }
             try await body(tested, try await tested.asked(), decision)
         }
@@ -222,7 +222,7 @@ struct AgentQuestionTests {
         try await withQuestion { tested, id, decision in
             // Stored, and not handed to the agent yet.
             _ = try await tested.database.writeChecked(durably: true) { database in
-                try tested.questions.decide(id, with: .allow(always: false), by: .owner, in: database)
+                _ = try tested.questions.decide(id, with: .allow(always: false), by: .owner, in: database)
             }
             decision.cancel()
             #expect(await decision.value == .cancelled)

@@ -89,10 +89,17 @@ import Testing
         (.sessionRemove(chatID: "c", isForced: false), #"{"chatId":"c","type":"session.remove"}"#),
         (.sessionRemove(chatID: "c", isForced: true), #"{"chatId":"c","force":true,"type":"session.remove"}"#),
         (
-            .approvalDecide(approvalID: "a", optionID: "y"),
+            .approvalDecide(approvalID: "a", optionID: "y", content: nil),
             #"{"approvalId":"a","optionId":"y","type":"approval.decide"}"#
         ),
-        (.approvalDecide(approvalID: "a", optionID: nil), #"{"approvalId":"a","type":"approval.decide"}"#),
+        (
+            .approvalDecide(approvalID: "a", optionID: nil, content: nil),
+            #"{"approvalId":"a","type":"approval.decide"}"#
+        ),
+        (
+            .approvalDecide(approvalID: "a", optionID: "accept", content: ["n": 3, "t": ["x"], "u": "1.5"]),
+            #"{"approvalId":"a","content":{"n":3,"t":["x"],"u":"1.5"},"optionId":"accept","type":"approval.decide"}"#
+        ),
     ]
 
     @Test("Payloads are written as the protocol says, and read back", arguments: payloads)

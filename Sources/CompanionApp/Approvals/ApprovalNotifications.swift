@@ -33,18 +33,21 @@ actor ApprovalNotifications {
         if let mode = approval.mode { lines.append(mode.text) }
         if let host { lines.append("at \(host.scalars(atMost: 60))") }
         // Nobody approves what is not shown in full.
-        let isWhole = Self.fits(approval)
+        let isWhole = !approval.asksPerson && Self.fits(approval)
         if isWhole {
             lines += Self.details(of: approval)
             if let arguments = approval.arguments { lines.append(arguments) }
         }
-        if !service.hasActions || !isWhole { lines.append("pairtool approvals show \(approval.id.scalars(atMost: 8))") }
+        let verb = approval.asksPerson ? "answer" : "show"
+        if !service.hasActions || !isWhole {
+            lines.append("pairtool approvals \(verb) \(approval.id.scalars(atMost: 8))")
+        }
         var actions = isWhole ? [(Self.approve, "Approve")] : []
-        actions.append((Self.reject, "Reject"))
+        actions.append((Self.reject, approval.asksPerson ? "Decline" : "Reject"))
         early = [:]
         defer { early = nil }
         let notification = try? await service.show(
-            title: "Approve? \(approval.title.scalars(atMost: 200))",
+            title: "\(approval.asksPerson ? "The agent asks:" : "Approve?") \(approval.title.scalars(atMost: 200))",
             body: lines.joined(separator: "\n"),
             actions: mayDecide ? actions : [],
             isUrgent: true

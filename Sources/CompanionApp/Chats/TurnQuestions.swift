@@ -72,7 +72,8 @@ final class TurnQuestions: Sendable {
 
     /// The answer that the options of the command line give to a question; nil if the user is to be asked.
     private func usualAnswer(_ notice: ApprovalNotice) -> ApprovalAnswer? {
-        if allowed.covers(kind: notice.kind, title: notice.title) { return .allow(always: false) }
+        // No option of the command line knows what to answer to a form.
+        if !notice.asksPerson, allowed.covers(kind: notice.kind, title: notice.title) { return .allow(always: false) }
         return deniesRest ? .reject(always: false, reason: nil) : nil
     }
 
@@ -88,10 +89,11 @@ final class TurnQuestions: Sendable {
                 try await askUser(notice.id, at: approvals)
             } else {
                 let mode = notice.mode.map { " (\($0.text))" } ?? ""
+                let id = notice.id.shortID
                 session.interaction.say(
-                    "The agent waits for an answer: \(notice.title)\(mode). To see what it would do: "
-                        + "pairtool approvals show \(notice.id.shortID). To answer: "
-                        + "pairtool approvals approve \(notice.id.shortID), or reject \(notice.id.shortID)"
+                    "The agent waits for an answer: \(notice.title)\(mode). To see what it "
+                        + "\(notice.asksPerson ? "asks" : "would do"): pairtool approvals show \(id). To answer: "
+                        + "pairtool approvals \(notice.asksPerson ? "answer" : "approve") \(id), or reject \(id)"
                 )
                 await TurnNotifier(environment: session.environment, hostName: session.host.name).show(
                     .question,

@@ -28,6 +28,8 @@ extension AdminClient: ApprovalDeciding {
         case .allow(let always): (request.approve, request.always) = (true, always)
         case .reject(let always, _): (request.approve, request.always) = (false, always)
         case .option(let word), .named(let word): (request.approve, request.option) = (true, word)
+        case .filled(let values): (request.approve, request.content) = (true, values)
+        case .dismissed: (request.approve, request.dismiss) = (false, true)
         case .cancelled: request.approve = false
         }
         return DecidedApproval(try Self.one(try await send(request).questions))

@@ -47,7 +47,11 @@ package struct CommandedApprovals: ApprovalDeciding {
         } catch {
             throw CompanionClientError(.badRequest, message: "\(error).", delivery: .notSent)
         }
-        return DecidedApproval(try await client.decide(approvalID: approval.id, optionID: option?.id))
+        var content: [String: JSONValue]?
+        if case .filled(let values) = answer { content = values.mapValues(\.signable) }
+        return DecidedApproval(
+            try await client.decide(approvalID: approval.id, optionID: option?.id, content: content)
+        )
     }
 
     /// Also reports when the live connection breaks or is back, because events in between are not sent again.
@@ -66,8 +70,21 @@ package struct CommandedApprovals: ApprovalDeciding {
 extension CompanionAPIClient {
     /// Answers a question of the agent.
     ///
-    /// - Parameter optionID: nil rejects, in whichever way the agent takes it.
-    package func decide(approvalID: String, optionID: String?) async throws -> Approval {
-        try await result(of: .approvalDecide(approvalID: approvalID, optionID: optionID))
+    /// - Parameters:
+    ///   - optionID: nil rejects, in whichever way the agent takes it.
+    ///   - content: The values of a form.
+    package func decide(
+        approvalID: String,
+        optionID: String?,
+        content: [String: JSONValue]? = nil
+    ) async throws -> Approval {
+        try await result(of: .approvalDecide(approvalID: approvalID, optionID: optionID, content: content))
+    }
+}
+
+extension JSONValue {
+    /// The value of a field as a signed command has it: a number with a fraction is a text there.
+    fileprivate var signable: JSONValue {
+        if case .number(let number) = self { .string("\(number)") } else { self }
     }
 }

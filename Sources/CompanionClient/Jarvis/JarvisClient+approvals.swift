@@ -61,7 +61,7 @@ extension ApprovalAnswer {
         switch self {
         case .allow(always: false): return .approved
         case .reject(always: false, .some): return .rejected
-        case .allow, .reject, .option, .named, .cancelled: throw Self.refusedByJarvis
+        case .allow, .reject, .option, .named, .filled, .dismissed, .cancelled: throw Self.refusedByJarvis
         }
     }
 
@@ -154,7 +154,7 @@ extension JarvisClient {
             try await json(.POST, path: "/approval/approve/\(id)", as: JarvisReceipt.self)
         case .reject(_, let reason?):
             try await json(.POST, path: "/approval/reject/\(id)", body: Reason(reason: reason), as: JarvisReceipt.self)
-        case .reject, .option, .named, .cancelled: throw ApprovalAnswer.refusedByJarvis
+        case .reject, .option, .named, .filled, .dismissed, .cancelled: throw ApprovalAnswer.refusedByJarvis
         }
     }
 

@@ -116,7 +116,17 @@ extension HostAdministration {
         }
         let always = request.always ?? false
         let answer: ApprovalAnswer
-        if let option = request.option {
+        if let content = request.content {
+            guard approve, !always else {
+                return AdminResponse(error: .requestInvalid, "Values need an approval, without always.")
+            }
+            answer = .filled(content)
+        } else if request.dismiss == true {
+            guard !approve, !always else {
+                return AdminResponse(error: .requestInvalid, "What is dismissed is neither approved nor for always.")
+            }
+            answer = .dismissed
+        } else if let option = request.option {
             guard approve, !always else {
                 return AdminResponse(error: .requestInvalid, "A chosen answer needs an approval, without always.")
             }

@@ -21,7 +21,7 @@ package struct AgentTurn: Sendable {
     package var mode: AgentMode?
 }
 
-/// A question of an agent: whether it may use a tool. It waits for the answer; nothing is allowed by default.
+/// A question of an agent: whether it may use a tool.
 package struct ProposedTool: Sendable, Hashable {
     /// The tool call that the question is about.
     package var call: ToolReport
@@ -61,13 +61,13 @@ package struct AgentConversation: Sendable {
     /// Tells the host that the agent still works, so that it does not count as silent.
     package let keepAlive: @Sendable () -> Void
     /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
-    package let ask: @Sendable (ProposedTool) async -> ApprovalAnswer
+    package let ask: @Sendable (AgentQuestion) async -> ApprovalAnswer
 
     package init(
         emit: @escaping @Sendable (TurnEvent) -> Void,
         notice: @escaping @Sendable (String) -> Void,
         keepAlive: @escaping @Sendable () -> Void,
-        ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer
+        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
     ) {
         self.emit = emit
         self.notice = notice

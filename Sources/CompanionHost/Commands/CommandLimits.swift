@@ -19,7 +19,7 @@ enum CommandLimits {
                     && model.map { isText($0, limit: 200) } ?? true && tools?.count ?? 0 <= 200
             case .sessionRemove(let chat, _): isText(chat, limit: 200)
             case .chatCancel(let chat, let turn): isText(chat, limit: 200) && isText(turn, limit: 200)
-            case .approvalDecide(let approval, let option):
+            case .approvalDecide(let approval, let option, _):
                 isText(approval, limit: 200) && option.map { isText($0, limit: ApprovalOption.idSize) } ?? true
             }
         guard isGood else {

@@ -152,17 +152,16 @@ extension SignedCommandService {
     /// Answers a question of the agent.
     func decide(
         _ approvalID: String,
-        with optionID: String?,
+        with answer: ApprovalAnswer,
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> CommandLedger.Outcome {
-        let decided = NIOLockedValueBox<Approval?>(nil)
+        let decided = NIOLockedValueBox<AgentQuestions.Decided?>(nil)
         return try await ledger.once(command, digest: digest, permission: .approve) { database in
-            let answer = optionID.map { ApprovalAnswer.option($0) } ?? .reject(always: false, reason: nil)
             let person = QuestionDecider(try services.gate.activeDevice(command.deviceId).companionDevice)
             let question = try services.questions.decide(approvalID, with: answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
-            return try CanonicalJSON(encoding: question.withoutArguments)
+            return try CanonicalJSON(encoding: question.approval.withoutArguments)
         } committed: {
             if let question = decided.withLockedValue(\.self) { services.questions.settle(question) }
         }

@@ -140,8 +140,14 @@ struct SignedCommandService: Sendable {
             return try await serial.run(command.commandId) {
                 try await removeSession(chatID: chatID, isForced: isForced, command: command, digest: digest)
             }
-        case .approvalDecide(let approvalID, let optionID):
-            return try await decide(approvalID, with: optionID, command: command, digest: digest)
+        case .approvalDecide(let approvalID, let optionID, let content):
+            let answer = content.map { ApprovalAnswer.filled($0) } ?? optionID.map { .option($0) }
+            return try await decide(
+                approvalID,
+                with: answer ?? .reject(always: false, reason: nil),
+                command: command,
+                digest: digest
+            )
         }
     }
 

@@ -146,7 +146,7 @@ extension HostDatabase {
             mode TEXT
         ) WITHOUT ROWID;
         -- `state`: open, approved, rejected, expired, cancelled, interrupted. `options`: JSON, as the agent gave them.
-        -- `option`: the id of the one that was chosen. `mode`: of the session when the agent asked.
+        -- `option`: the id of the one that was chosen. `form`: JSON, of a question that is a form. `mode`: of the session when the agent asked.
         CREATE TABLE agentQuestion (
             number INTEGER PRIMARY KEY,
             id TEXT NOT NULL UNIQUE,
@@ -156,6 +156,8 @@ extension HostDatabase {
             kind TEXT NOT NULL,
             arguments BLOB NOT NULL,
             options BLOB NOT NULL,
+            form BLOB,
+            link TEXT,
             askedAt TEXT NOT NULL,
             expiresAt TEXT NOT NULL,
             state TEXT NOT NULL,

@@ -22,9 +22,16 @@ package final class AgentQuestions: Sendable {
     private let events: HostEventSink
     private let logger: Logger
     /// The turns that wait for an answer, by the ids of their questions.
-    private let waiting = NIOLockedValueBox<[String: AsyncStream<Approval>.Continuation]>([:])
+    private let waiting = NIOLockedValueBox<[String: AsyncStream<Decided>.Continuation]>([:])
     /// When the agent went on after a question, the oldest first; known until the host ends.
     private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
+
+    /// A question that was answered, and how.
+    struct Decided: Sendable {
+        var approval: Approval
+        /// The values of a form as the agent gets them; nil for other answers. They are nowhere stored.
+        var values: [String: JSONValue]?
+    }
 
     /// Ends the questions that an earlier host left open: the agent that asked is gone.
     init(
@@ -60,29 +67,25 @@ package final class AgentQuestions: Sendable {
     ///
     /// Every question of an agent passes here, before anybody sees it.
     @Sendable func ask(
-        _ asked: ProposedTool,
+        _ asked: AgentQuestion,
         turn: AgentTurn,
         emit: @Sendable (TurnEvent) -> Void
     ) async -> ApprovalAnswer {
         let now = clock.now()
         let expiresAt = now.addingTimeInterval(timeout)
-        let question = Approval(
-            id: UUID().uuidString.lowercased(),
-            chatId: turn.chatID,
-            turnId: turn.id,
-            title: asked.call.title,
-            kind: asked.call.kind,
-            arguments: asked.arguments,
-            options: asked.options,
-            askedAt: now,
-            expiresAt: expiresAt,
-            mode: turn.mode
-        )
-        let (answers, answer) = AsyncStream.makeStream(of: Approval.self, bufferingPolicy: .bufferingOldest(1))
+        var question = Approval(asked)
+        (question.chatId, question.turnId, question.mode) = (turn.chatID, turn.id, turn.mode)
+        (question.askedAt, question.expiresAt) = (now, expiresAt)
+        if case .form(let form) = asked, let refusal = form.refusal {
+            await refuse(question)
+            emit(.status(refusal))
+            return asked.rejection
+        }
+        let (answers, answer) = AsyncStream.makeStream(of: Decided.self, bufferingPolicy: .bufferingOldest(1))
         waiting.withLockedValue { $0[question.id] = answer }
         defer { waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) } }
         do {
-            try await database.write(durably: true) { try question.insert(in: $0) }
+            try await database.write(durably: true) { [question] in try question.insert(in: $0) }
         } catch {
             logger.error("question not stored", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
             emit(.status("The question could not be stored: rejected"))
@@ -90,25 +93,27 @@ package final class AgentQuestions: Sendable {
         }
         events.send(.questionAsked(question.withoutArguments))
         emit(.question(ApprovalNotice(.asked, of: question)))
-        guard var ended = await ending(of: question.id, at: expiresAt, answers: answers) else {
+        guard let decided = await ending(of: question.id, at: expiresAt, answers: answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
         }
+        var ended = decided.approval
         // The turn ended in the moment of the answer: the agent does not get it.
         if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
             ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
         }
         emit(.question(ApprovalNotice(.decided, of: ended)))
         return switch ended.state {
-        case .approved, .rejected: ended.option.map { ApprovalAnswer.option($0) } ?? .cancelled
+        case .approved, .rejected:
+            decided.values.map { ApprovalAnswer.filled($0) } ?? ended.option.map { .option($0) } ?? .cancelled
         case .cancelled: .cancelled
         default: asked.rejection
         }
     }
 
     /// - Returns: The question once it is decided; nil if that cannot be stored.
-    private func ending(of id: String, at time: Date, answers: AsyncStream<Approval>) async -> Approval? {
-        let decided = await withTaskGroup(of: Approval?.self) { group in
+    private func ending(of id: String, at time: Date, answers: AsyncStream<Decided>) async -> Decided? {
+        let decided = await withTaskGroup(of: Decided?.self) { group in
             group.addTask {
                 for await answered in answers { return answered }
                 return nil
@@ -122,7 +127,8 @@ package final class AgentQuestions: Sendable {
             return first
         }
         // An answer may have come at this very moment: what is stored counts.
-        return if let decided { decided } else { await end(id, as: Task.isCancelled ? .cancelled : .expired) }
+        if let decided { return decided }
+        return await end(id, as: Task.isCancelled ? .cancelled : .expired).map { Decided(approval: $0) }
     }
 
     /// Ends a question that nobody has answered.
@@ -147,6 +153,19 @@ package final class AgentQuestions: Sendable {
         } catch {
             logger.error("end of a question not stored", metadata: .failure(error))
             return nil
+        }
+    }
+
+    /// Notes in the audit that the host itself has declined a form.
+    private func refuse(_ question: Approval) async {
+        let now = clock.now()
+        do {
+            try await database.write(durably: true) { database in
+                var question = question
+                try question.end(as: .rejected, option: ApprovalOption.decline.id, by: .host, at: now, in: database)
+            }
+        } catch {
+            logger.error("refusal not stored", metadata: .failure(error, ["chat": "\(question.chatId)"]))
         }
     }
 
@@ -185,7 +204,7 @@ package final class AgentQuestions: Sendable {
             try self.decide(id, with: answer, by: person, in: $0)
         }
         settle(decided)
-        return decided
+        return decided.approval
     }
 
     /// Stores the answer to a question, within a transaction; ``settle(_:)`` follows when it is committed.
@@ -198,7 +217,7 @@ package final class AgentQuestions: Sendable {
         with answer: ApprovalAnswer,
         by person: QuestionDecider,
         in database: Database
-    ) throws -> Approval {
+    ) throws -> Decided {
         guard var question = try Approval.find(id, in: database),
             try isShown(question, isOwner: person.device == nil, in: database)
         else {
@@ -223,17 +242,41 @@ package final class AgentQuestions: Sendable {
                     + "To let devices do it: pairtool host --always-by devices"
             )
         }
+        let values = try values(of: answer, to: question, option: option)
         // What is not a refusal lets the agent go on, as far as is known.
         let state: Approval.State = option?.kind.isRefusal == false ? .approved : .rejected
         try question.end(as: state, option: option?.id, by: person, at: clock.now(), in: database)
-        return question
+        return Decided(approval: question, values: values)
+    }
+
+    /// The values of a form's answer, checked; nil for answers that have none.
+    private func values(
+        of answer: ApprovalAnswer,
+        to question: Approval,
+        option: ApprovalOption?
+    ) throws -> [String: JSONValue]? {
+        guard option == .accept, let form = question.form else {
+            guard case .filled = answer else { return nil }
+            throw HostError(.requestInvalid, "The agent asks for no values")
+        }
+        var given: [String: JSONValue] = [:]
+        if case .filled(let values) = answer {
+            given = values
+        } else if !form.fields.isEmpty {
+            throw HostError(.requestInvalid, "This is a form: it needs the values of its fields")
+        }
+        do throws(FormFaults) {
+            return try form.checked(given)
+        } catch {
+            throw HostError(.requestInvalid, error.description)
+        }
     }
 
     /// Gives a stored answer to the agent, even if the device that answered is gone.
-    func settle(_ decided: Approval) {
+    func settle(_ decided: Decided) {
         // First: the agent may go on at once, and who follows the host hears of that after the answer.
-        tell(decided)
-        waiting.withLockedValue { $0[decided.id] }?.yield(decided)
+        tell(decided.approval)
+        waiting.withLockedValue { $0[decided.approval.id] }?.yield(decided)
     }
 
     // MARK: Reading

@@ -4,7 +4,27 @@ import GRDB
 
 extension Approval {
     private static let table = Table("agentQuestion")
-    private static let listed = table.select(.allColumns(excluding: ["arguments"]))
+    private static let listed = table.select(.allColumns(excluding: ["arguments", "form", "link"]))
+
+    /// A question that is not asked yet.
+    init(_ question: AgentQuestion) {
+        let id = UUID().uuidString.lowercased()
+        switch question {
+        case .tool(let tool):
+            self.init(
+                id: id,
+                title: tool.call.title,
+                kind: tool.call.kind,
+                arguments: tool.arguments,
+                options: tool.options
+            )
+            // A tool cannot pass for a form by the name of its kind.
+            if asksPerson { kind = "other" }
+        case .form(let form):
+            self.init(id: id, title: form.title, kind: form.kind, arguments: form.text, options: form.options)
+            (self.form, link) = (form.form, form.link)
+        }
+    }
 
     /// A sentence about how it ended, for someone who answers too late.
     var ending: String {
@@ -24,12 +44,13 @@ extension Approval {
         try database.execute(
             sql: """
                 INSERT INTO agentQuestion
-                    (id, chat, turn, title, kind, arguments, options, askedAt, expiresAt, state, mode)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, chat, turn, title, kind, arguments, options, form, link, askedAt, expiresAt, state, mode)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, chatId, turnId, title, kind, Data((arguments ?? "").utf8),
-                try JSONEncoder().encode(options ?? []), asked, expires, state.rawValue, mode?.name,
+                try JSONEncoder().encode(options ?? []), try form.map { try JSONEncoder().encode($0) }, link,
+                asked, expires, state.rawValue, mode?.name,
             ]
         )
         try database.execute(
@@ -61,7 +82,9 @@ extension Approval {
             .questionDecided,
             device: person?.device?.id,
             detail: [
-                "question": .string(id), "chat": .string(chatId), "tool": .string(title), "kind": .string(kind),
+                "question": .string(id), "chat": .string(chatId),
+                // What a form asks for is the person's own.
+                "tool": asksPerson ? .null : .string(title), "kind": .string(kind),
                 "outcome": .string(state.rawValue), "option": .string(option ?? ""),
                 "by": .string(person?.name ?? "nobody"),
             ],
@@ -107,5 +130,7 @@ extension Approval {
             decidedAt: (row["decidedAt"] as String?).flatMap(CompanionTimestamp.date(from:)),
             mode: (row["mode"] as String?).flatMap { AgentMode($0) }
         )
+        form = (row["form"] as Data?).flatMap { try? JSONDecoder().decode(ApprovalForm.self, from: $0) }
+        link = row["link"]
     }
 }

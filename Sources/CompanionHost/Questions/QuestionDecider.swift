@@ -9,6 +9,9 @@ package struct QuestionDecider: Sendable, Hashable {
 
     package static let owner = QuestionDecider(name: "The owner", device: nil)
 
+    /// The host, by a rule of its own.
+    static let host = QuestionDecider(name: "The host", device: nil)
+
     init(name: String, device: CompanionDevice?) {
         self.name = name
         self.device = device

@@ -98,7 +98,7 @@ struct AgentFrames: Sendable {
             let person = notice.decidedBy ?? "Someone"
             let state = notice.state.rawValue
             let answer = notice.answer.map { "said “\(ApprovalOption.shown($0))” (\(state))" }
-            label = "\(person) \(answer ?? "\(state) it")"
+            label = "\(person) \(notice.formVerb.map { "\($0) it" } ?? answer ?? "\(state) it")"
         default: label = "Nobody answered within \(Self.time(notice.openFor ?? 0)): rejected"
         }
         answered.append(notice)

@@ -66,7 +66,7 @@ package final class TurnRunner: Sendable {
     }
 
     /// Asks everyone who may answer an agent's question, and tells the turn's readers.
-    typealias Ask = @Sendable (ProposedTool, AgentTurn, @Sendable (TurnEvent) -> Void) async -> ApprovalAnswer
+    typealias Ask = @Sendable (AgentQuestion, AgentTurn, @Sendable (TurnEvent) -> Void) async -> ApprovalAnswer
 
     let agent: any Agent
     let ask: Ask

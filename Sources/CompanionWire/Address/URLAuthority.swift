@@ -1,5 +1,3 @@
-import CompanionWire
-
 /// The server that a URL names: a name or an address, and perhaps a port.
 package struct URLAuthority: Sendable, Hashable, CustomStringConvertible {
     /// In lower case; an address of IPv6 is in brackets.

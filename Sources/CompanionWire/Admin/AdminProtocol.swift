@@ -51,6 +51,10 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var always: Bool?
     /// `answer`, with `approve`: the id or the name of the answer; nil for the usual one.
     package var option: String?
+    /// `answer`, with `approve`: the values of a form.
+    package var content: [String: JSONValue]?
+    /// `answer`, without `approve`: whether a form or a page is dismissed rather than declined.
+    package var dismiss: Bool?
     /// `rule.add`, without an id. `rule.remove`: its id counts.
     package var rule: AgentRule?
     /// `rule.add`: the id, path or name of a project; nil for all.

@@ -7,9 +7,12 @@ extension JSONValue {
     ///
     /// Fractions, `NaN` and infinities (both become null), control characters in texts, halves of characters and bytes
     /// that are not UTF-8 (they become U+FFFD), and members that come twice (the last one counts) are taken.
-    package init?(lenient json: [UInt8]) {
+    ///
+    /// - Parameter ordered: Members of this name that are objects are read as arrays of pairs, each a name and a value:
+    ///   where the order of members matters.
+    package init?(lenient json: [UInt8], ordering ordered: String? = nil) {
         let value = json.withUnsafeBytes { bytes -> JSONValue? in
-            var parser = LenientParser(bytes)
+            var parser = LenientParser(bytes, ordering: ordered)
             guard let value = parser.value(), parser.isAtEnd else { return nil }
             return value
         }

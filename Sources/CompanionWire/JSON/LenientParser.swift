@@ -7,10 +7,13 @@ struct LenientParser: JSONCursor {
     private var depth = 0
     /// Whether nothing was read because more than ``JSONValue/maximumLenientDepth`` values are in each other.
     private(set) var isTooDeep = false
+    /// Members of this name that are objects are read as arrays of their names and values, in their order.
+    private let ordered: String?
 
-    init(_ bytes: UnsafeRawBufferPointer, from position: Int = 0) {
+    init(_ bytes: UnsafeRawBufferPointer, from position: Int = 0, ordering ordered: String? = nil) {
         self.bytes = bytes
         self.position = position
+        self.ordered = ordered
         if position == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { self.position = 3 }
     }
 
@@ -74,18 +77,38 @@ struct LenientParser: JSONCursor {
 
     private mutating func object() -> JSONValue? {
         var members: [String: JSONValue] = [:]
+        let isWhole = readMembers { members[$0] = $1 }
+        return isWhole ? .object(members) : nil
+    }
+
+    /// An object as an array of its names and values.
+    private mutating func pairs() -> JSONValue? {
+        var pairs: [JSONValue] = []
+        let isWhole = readMembers { pairs.append([.string($0), $1]) }
+        return isWhole ? .array(pairs) : nil
+    }
+
+    /// - Returns: Whether the object came to its end.
+    private mutating func readMembers(_ body: (String, JSONValue) -> Void) -> Bool {
         skipBlanks()
-        if take(UInt8(ascii: "}")) { return .object(members) }
+        if take(UInt8(ascii: "}")) { return true }
         while true {
             skipBlanks()
-            guard next == UInt8(ascii: "\""), let name = string() else { return nil }
+            guard next == UInt8(ascii: "\""), let name = string() else { return false }
             skipBlanks()
-            guard take(UInt8(ascii: ":")), let value = value() else { return nil }
-            members[name] = value
+            guard take(UInt8(ascii: ":")), let value = value(of: name) else { return false }
+            body(name, value)
             skipBlanks()
-            if take(UInt8(ascii: "}")) { return .object(members) }
-            guard take(UInt8(ascii: ",")) else { return nil }
+            if take(UInt8(ascii: "}")) { return true }
+            guard take(UInt8(ascii: ",")) else { return false }
         }
+    }
+
+    /// The value of a member.
+    private mutating func value(of name: String) -> JSONValue? {
+        guard let ordered, name.isSame(as: ordered) else { return value() }
+        skipBlanks()
+        return next == UInt8(ascii: "{") ? nested { $0.pairs() } : value()
     }
 
     private mutating func number() -> JSONValue? {

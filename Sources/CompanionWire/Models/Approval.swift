@@ -5,6 +5,11 @@ package import FoundationEssentials
 ///
 /// Its JSON is that of a host's requests: daemons have their own.
 package struct Approval: Codable, Sendable, Hashable, Identifiable {
+    /// The kind of a request that is a form.
+    package static let formKind = "form"
+    /// The kind of a request that is a page to be opened.
+    package static let linkKind = "link"
+
     /// How far a request is. Daemons may have more words than these.
     package struct State: RawRepresentable, Encodable, Sendable, Hashable {
         package let rawValue: String
@@ -44,12 +49,17 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
     package var turnId: String
     /// A short description of the action that the requester wants to take.
     package var title: String
-    /// The kind of tool that the requester wants to use, such as `edit` or `execute`; empty for none.
+    /// The kind of tool that the requester wants to use, such as `edit` or `execute`; ``formKind`` or ``linkKind`` for
+    /// what is no tool; empty for none.
     package var kind: String
     /// The action in full: a command, a difference, or JSON. nil in lists.
     package var arguments: String?
     /// The possible answers; nil if there are only approve and reject.
     package var options: [ApprovalOption]?
+    /// The form that a person is to fill in; nil for none, and in lists.
+    package var form: ApprovalForm?
+    /// The URL that a person is to open; nil for none, and in lists.
+    package var link: String?
     /// Why, in the words of a daemon's requester.
     package var reason: String?
     /// The name of the requester, if a daemon knows it; else nil.
@@ -107,7 +117,7 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
     }
 
     private enum CodingKeys: CodingKey {
-        case id, chatId, turnId, title, kind, arguments, options, askedAt, expiresAt
+        case id, chatId, turnId, title, kind, arguments, options, form, link, askedAt, expiresAt
         case state, option, decidedBy, decidedAt, mode, continuedAt
     }
 
@@ -133,6 +143,8 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
             decidedAt: try members.decodeIfPresent(Date.self, forKey: .decidedAt),
             mode: try members.decodeIfPresent(AgentMode.self, forKey: .mode)
         )
+        form = try members.decodeIfPresent(ApprovalForm.self, forKey: .form)
+        link = try members.decodeIfPresent(String.self, forKey: .link)
         continuedAt = try members.decodeIfPresent(Date.self, forKey: .continuedAt)
     }
 
@@ -142,10 +154,16 @@ package struct Approval: Codable, Sendable, Hashable, Identifiable {
     /// The chosen answer, in the agent's words; nil without one.
     package var chosen: String? { options?.name(of: option) }
 
+    /// Whether it asks for values or for a page to be opened, not for leave to use a tool.
+    package var asksPerson: Bool {
+        // Daemons have words of their own.
+        options != nil && (kind.isSame(as: Self.formKind) || kind.isSame(as: Self.linkKind))
+    }
+
     /// The request as lists have it.
     package var withoutArguments: Approval {
         var approval = self
-        approval.arguments = nil
+        (approval.arguments, approval.form, approval.link) = (nil, nil, nil)
         return approval
     }
 }
@@ -185,6 +203,12 @@ package struct ApprovalOption: Codable, Sendable, Hashable {
 
     /// The most bytes of ``id``.
     package static let idSize = 256
+
+    /// The answers to a form, and to a page that is to be opened; their ids are the words of the Agent Client Protocol.
+    package static let accept = ApprovalOption(id: "accept", name: "Answer", kind: .allowOnce)
+    package static let decline = ApprovalOption(id: "decline", name: "Decline", kind: .rejectOnce)
+    /// Neither yes nor no: the person goes on without it.
+    package static let dismiss = ApprovalOption(id: "cancel", name: "Dismiss", kind: .rejectOnce)
 
     /// The agent's id for the answer.
     package var id: String
@@ -258,6 +282,16 @@ package struct ApprovalNotice: Sendable, Hashable {
     package var mode: AgentMode?
     /// Seconds that it could be answered, where nobody did. Frames do not have it: the host says it in a status.
     package var openFor: Double?
+
+    /// Whether it is about a form or a page, not about leave to use a tool.
+    package var asksPerson: Bool { kind.isSame(as: Approval.formKind) || kind.isSame(as: Approval.linkKind) }
+
+    /// What became of a form or a page in a word, such as `declined`; nil for other questions and without an answer.
+    package var formVerb: String? {
+        guard asksPerson, let answer else { return nil }
+        return [(ApprovalOption.accept, "answered"), (.decline, "declined"), (.dismiss, "dismissed")]
+            .first { $0.0.name.isSame(as: answer) }?.1
+    }
 
     /// Makes the notice for a step of a question.
     package init(_ phase: Phase, of question: Approval) {

@@ -8,6 +8,10 @@ package enum ApprovalAnswer: Sendable, Hashable {
     case option(String)
     /// An option that lets the agent go on, by its id or its name.
     case named(String)
+    /// The values of a form, by the names of its fields.
+    case filled([String: JSONValue])
+    /// Neither yes nor no, for a form or a page: the agent goes on without an answer.
+    case dismissed
     /// No option: the agent's turn ends.
     case cancelled
 
@@ -34,6 +38,8 @@ package enum ApprovalAnswer: Sendable, Hashable {
         case .allow(always: true): found = options.first { $0.kind == .allowAlways }
         case .option(let id): found = options.first { $0.id.isSame(as: id) }
         case .named(let word): found = try Self.approval(word, among: options)
+        case .filled: found = options.first { $0 == .accept }
+        case .dismissed: found = options.first { $0 == .dismiss }
         }
         guard let found else {
             throw ApprovalAnswerError("The agent does not offer this answer. It offers: \(options.offered)")

@@ -8,8 +8,9 @@ package enum CommandPayload: Sendable, Hashable {
     /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
     case chatSend(chatID: String, prompt: String, model: String?, allowedTools: [String]?)
     case chatCancel(chatID: String, turnID: String)
-    /// `optionID`: nil rejects, in whichever way the agent takes it.
-    case approvalDecide(approvalID: String, optionID: String?)
+    /// `optionID`: nil rejects, in whichever way the agent takes it. `content`: the values of a form; one with a fraction
+    /// is a text.
+    case approvalDecide(approvalID: String, optionID: String?, content: [String: JSONValue]?)
     /// Removes a session's working tree. `isForced`: also with work that is lost then.
     case sessionRemove(chatID: String, isForced: Bool)
 
@@ -46,9 +47,10 @@ package enum CommandPayload: Sendable, Hashable {
         case .chatCancel(let chatID, let turnID):
             members["chatId"] = .string(chatID)
             members["turnId"] = .string(turnID)
-        case .approvalDecide(let approvalID, let optionID):
+        case .approvalDecide(let approvalID, let optionID, let content):
             members["approvalId"] = .string(approvalID)
             members["optionId"] = optionID.map(JSONValue.string)
+            members["content"] = content.map(JSONValue.object)
         case .sessionRemove(let chatID, let isForced):
             members["chatId"] = .string(chatID)
             if isForced { members["force"] = .bool(true) }
@@ -80,7 +82,8 @@ package enum CommandPayload: Sendable, Hashable {
         case "approval.decide":
             self = .approvalDecide(
                 approvalID: try fields.text("approvalId"),
-                optionID: try fields.optionalText("optionId")
+                optionID: try fields.optionalText("optionId"),
+                content: try fields.optionalObject("content")
             )
         case "session.remove":
             self = .sessionRemove(
@@ -113,6 +116,14 @@ package enum CommandPayload: Sendable, Hashable {
             case nil, .null: return nil
             case .bool(let flag): return flag
             default: throw error(name, rule: "true or false")
+            }
+        }
+
+        func optionalObject(_ name: String) throws(SignedCommandError) -> [String: JSONValue]? {
+            switch json[name] {
+            case nil, .null: return nil
+            case .object(let members): return members
+            default: throw error(name, rule: "an object")
             }
         }
 

@@ -112,6 +112,20 @@ package final class LineEditor: @unchecked Sendable {
         }
     }
 
+    /// Reads a single line, and gives the terminal back. Blocks; one call at a time.
+    ///
+    /// - Parameter text: What is in the line at first.
+    package func readOnce(_ text: String) -> Input {
+        queue.sync {
+            state.replace(text)
+            defer {
+                mode.restore()
+                TerminalSignals.remove()
+            }
+            return edit()
+        }
+    }
+
     /// Gives the terminal back, so that something else can read from it.
     ///
     /// - Returns: Whether this editor had it. Then ``hold()`` or the next line takes it again.

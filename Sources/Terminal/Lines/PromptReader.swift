@@ -114,6 +114,10 @@ private struct ReleasedInput: InputSource {
         try editor.released { try input.readAnswer(question) }
     }
 
+    func readEdited(_ text: String, editor other: () -> LineEditor?) throws -> String? {
+        try editor.released { try input.readEdited(text, editor: other) }
+    }
+
     func readKey(ready: () -> Void) throws -> UInt8? {
         try editor.released { try input.readKey(ready: ready) }
     }
@@ -137,9 +141,24 @@ extension TerminalContext {
             return (PlainPromptReader(context: self), self)
         }
         let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
+        let editor = lineEditor(Self.prompt, history: history?.load() ?? [], completer: completer)
+        guard let editor else { return (PlainPromptReader(context: self), self) }
+        var context = self
+        context.stdin = ReleasedInput(input: stdin, editor: editor)
+        context.isInFront = { editor.isInFront }
+        context.withoutEditor = { editor.released($0) }
+        return (EditingPromptReader(context: self, editor: editor, history: history, hint: hint), context)
+    }
+
+    /// An editor of lines at the terminal, which has its mode back when the process ends; nil if it cannot be used.
+    func lineEditor(
+        _ prompt: String,
+        history: [String] = [],
+        completer: LineEditor.Completer? = nil
+    ) -> LineEditor? {
         let editor = LineEditor(
-            prompt: Self.prompt,
-            history: history?.load() ?? [],
+            prompt: prompt,
+            history: history,
             reflows: reflows,
             interruptDescriptor: Interrupts.shared.wakeDescriptor,
             rule: { character in
@@ -148,13 +167,8 @@ extension TerminalContext {
             },
             completer: completer
         )
-        guard let editor else { return (PlainPromptReader(context: self), self) }
-        ExitCleanup.add { editor.restore() }
-        var context = self
-        context.stdin = ReleasedInput(input: stdin, editor: editor)
-        context.isInFront = { editor.isInFront }
-        context.withoutEditor = { editor.released($0) }
-        return (EditingPromptReader(context: self, editor: editor, history: history, hint: hint), context)
+        if let editor { ExitCleanup.add { [weak editor] in editor?.restore() } }
+        return editor
     }
 
     /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and

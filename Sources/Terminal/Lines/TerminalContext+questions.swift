@@ -34,6 +34,28 @@ extension TerminalContext {
         }
     }
 
+    /// Asks for a line that the user edits, where the terminal can do that.
+    ///
+    /// - Parameters:
+    ///   - prompt: What stands before the line; sanitised by the caller.
+    ///   - text: What is in the line at first.
+    /// - Returns: nil at the end of the input.
+    /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
+    package func editedLine(_ prompt: String, text: String) async throws -> String? {
+        let canEdit = canAsk && editsLines && environment["TERM"] != "dumb"
+        let line = try await withTaskCancellationHandler {
+            try await BlockingCall.run {
+                guard canEdit else { return try stdin.readAnswer { stderr.write(prompt) } }
+                return try stdin.readEdited(text) { lineEditor(prompt) }
+            }
+        } onCancel: {
+            Interrupts.shared.wakeReader()
+        }
+        try Task.checkCancellation()
+        if line == nil { stderr.write("\n") }
+        return line
+    }
+
     /// Lets the user choose.
     ///
     /// - Returns: The index of the choice, or nil if the user made none.

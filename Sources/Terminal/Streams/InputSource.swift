@@ -1,4 +1,5 @@
 import Glibc
+package import LineEditor
 import NIOConcurrencyHelpers
 
 /// The input of a command. Reads block: never call them on a cooperative thread.
@@ -16,6 +17,13 @@ package protocol InputSource: Sendable {
     ///
     /// - Parameter question: Called once what is typed is for this line: the question is shown then.
     func readAnswer(_ question: () -> Void) throws -> String?
+    /// A line that is edited; nil at the end of the input.
+    ///
+    /// - Parameters:
+    ///   - text: What is in the line at first.
+    ///   - editor: Makes the editor of a terminal; nil if it cannot be used.
+    /// - Throws: `CancellationError` when the user interrupts, in an empty line too.
+    func readEdited(_ text: String, editor: () -> LineEditor?) throws -> String?
     /// A key that is typed from now on, which a terminal gives without Enter and does not show; nil at the end of the
     /// input.
     ///
@@ -30,6 +38,11 @@ extension InputSource {
     package func readAnswer(_ question: () -> Void) throws -> String? {
         question()
         return try readLine(echo: true)
+    }
+
+    /// Without a terminal, a line.
+    package func readEdited(_ text: String, editor: () -> LineEditor?) throws -> String? {
+        try readLine(echo: true)
     }
 
     /// Without a terminal, the first byte of a line.
@@ -68,6 +81,21 @@ struct StandardInput: InputSource {
         let answer = try readLine(echo: true)
         tcflush(STDIN_FILENO, TCIFLUSH)
         return answer
+    }
+
+    func readEdited(_ text: String, editor: () -> LineEditor?) throws -> String? {
+        guard let editor = editor() else { return try readLine(echo: true) }
+        var text = text
+        while true {
+            switch editor.readOnce(text) {
+            case .line(let line): return line
+            case .end: return nil
+            // There is no editor for a single line.
+            case .edit(let typed): text = typed
+            case .dropped(wasEmpty: false): text = ""
+            case .dropped(wasEmpty: true), .interrupted: throw CancellationError()
+            }
+        }
     }
 
     func readLine(echo: Bool) throws -> String? {

@@ -18,7 +18,10 @@ struct HostApprovalsCommand: AsyncParsableCommand {
               pairtool host approvals show 7b0e
               pairtool host approvals approve 7b0e
             """,
-        subcommands: [List.self, HostApprovalShowCommand.self, HostApproveCommand.self, HostRejectCommand.self],
+        subcommands: [
+            List.self, HostApprovalShowCommand.self, HostApproveCommand.self, HostRejectCommand.self,
+            HostAnswerCommand.self,
+        ],
         defaultSubcommand: List.self
     )
 
@@ -127,6 +130,32 @@ struct HostRejectCommand: AsyncParsableCommand {
     @OptionGroup var question: HostAnswerOptions
 
     func run() async throws { try await question.decide(.reject(always: never, reason: nil)) }
+}
+
+struct HostAnswerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "answer",
+        abstract: "Fill in a form that the agent asks for, or open its page.",
+        discussion: """
+            Examples:
+              pairtool host approvals answer 7b0e
+              pairtool host approvals answer 7b0e --field branch=main
+            """
+    )
+
+    @OptionGroup var values: FormValueOptions
+    @OptionGroup var question: HostAnswerOptions
+
+    func run() async throws {
+        let output = question.options.output
+        if values.dismiss { return try await question.decide(.dismissed) }
+        let view = output.ownApprovals
+        try await view.answer(
+            view.find(question.id),
+            values: values.given,
+            interaction: TerminalInteraction(output: output)
+        )
+    }
 }
 
 extension Output {

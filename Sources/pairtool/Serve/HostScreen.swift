@@ -194,7 +194,7 @@ actor HostScreen {
             line(
                 "The agent asks in chat \(chat(question.chatId))\(Self.remark(question.mode)): \(question.title). "
                     + "To answer: "
-                    + "pairtool host approvals show \(question.id.shortID)"
+                    + "pairtool host approvals \(question.asksPerson ? "answer" : "show") \(question.id.shortID)"
             )
         case .questionEnded(let question): line(ending(of: question))
         case .questionContinued(let notice, let chatID, _):

@@ -30,6 +30,7 @@ struct ACPAgentTests {
         /// Doors that open with each report, by its number.
         let told: Gates
         let questions = NIOLockedValueBox<[ProposedTool]>([])
+        let forms = NIOLockedValueBox<[ProposedForm]>([])
 
         /// Waits until the owner has been told so often.
         func reported(_ count: Int) async throws { try await told.pass("\(count)") }
@@ -40,7 +41,8 @@ struct ACPAgentTests {
             _ prompt: String,
             chat: String = "c",
             emit: @escaping @Sendable (TurnEvent) -> Void = { _ in },
-            ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer = { $0.rejection }
+            ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer = { $0.rejection },
+            fill: @escaping @Sendable (ProposedForm) async -> ApprovalAnswer = { _ in .dismissed }
         ) async throws -> String {
             let text = NIOLockedValueBox("")
             let turn = AgentTurn(chatID: chat, prompt: prompt, directory: directory)
@@ -53,8 +55,14 @@ struct ACPAgentTests {
                 notice: { text in notices.withLockedValue { $0.append(text) } },
                 keepAlive: {},
                 ask: { question in
-                    questions.withLockedValue { $0.append(question) }
-                    return await ask(question)
+                    switch question {
+                    case .tool(let tool):
+                        questions.withLockedValue { $0.append(tool) }
+                        return await ask(tool)
+                    case .form(let form):
+                        forms.withLockedValue { $0.append(form) }
+                        return await fill(form)
+                    }
                 }
             )
             try await agent.answer(turn, conversation: conversation)

@@ -84,6 +84,8 @@ struct ACPClientTests {
             case .replay(let session): "replay \(session)"
             case .question(let question):
                 "question \(question.key) \(question.call.id) \(question.options.map(\.kind.rawValue))"
+            case .form(let form): "form \(form.key) \(form.question)"
+            case .linkDone(let session): "link done \(session)"
             case .withdrawn(let key): "withdrawn \(key)"
             case .fault(let fault): "fault \(fault)"
             }
@@ -332,7 +334,7 @@ struct ACPClientTests {
         let client = Peer()
         _ = client.call(.initialize(version: "1.2"))
         let value = try #require(JSONValue(lenient: client.takeOutput()))
-        #expect(value["params"]?["clientCapabilities"] == .object([:]))
+        #expect(value["params"]?["clientCapabilities"] == ["elicitation": ["form": [:], "url": [:]]])
         #expect(value["params"]?["protocolVersion"] == 1)
     }
 

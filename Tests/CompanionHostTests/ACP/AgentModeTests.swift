@@ -185,7 +185,7 @@ struct AgentModeTests {
                     #expect(list.approvals.elements.map(\.mode?.name) == ["Ask first"])
                     let owner = await host.server.administration.answer(AdminRequest(.questions))
                     #expect(owner.questions?.first?.mode?.name == "Ask first")
-                    _ = try await device.execute(.approvalDecide(approvalID: id, optionID: "y"))
+                    _ = try await device.execute(.approvalDecide(approvalID: id, optionID: "y", content: nil))
                     let decided = try await client.event(.approvalDecided)
                     #expect(decided.mode == nil)
                     _ = try await client.event(.turnFinished)

@@ -37,7 +37,7 @@ struct ApprovalRouteTests {
     private func reply(_ device: TestDevice, _ question: Approval, _ option: String?, _ clock: TestClock? = nil)
         async throws -> Reply
     {
-        let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option)
+        let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option, content: nil)
         return try await device.command(payload, now: clock?.now ?? Date())
     }
 
@@ -130,7 +130,7 @@ struct ApprovalRouteTests {
     @Test("The second answer gets 409 with who was first; a repetition of the first gets its result again")
     func second() async throws {
         try await withQuestion { host, asker, question in
-            let command = try await asker.sign(.approvalDecide(approvalID: question.id, optionID: "n"))
+            let command = try await asker.sign(.approvalDecide(approvalID: question.id, optionID: "n", content: nil))
             #expect(try await asker.send(command).outcome().replayed == false)
             #expect(try await asker.send(command).outcome().replayed == true)
             let late = try await reply(asker, question, "y")

@@ -78,6 +78,70 @@ struct RealAgentTests {
             approval_bridge=NativeApprovalBridge(enable_persistent_choices=True)))
         """
 
+    /// An agent over the protocol's own library for Python, which asks for a value of each type.
+    private static let asking = """
+        import asyncio
+        from acp import run_agent, text_block, update_agent_message
+        from acp.schema import *
+
+        class Asker:
+            def on_connect(self, client): self.client = client
+            async def initialize(self, protocol_version, client_capabilities=None, **more):
+                self.offer = client_capabilities.elicitation
+                return InitializeResponse(protocol_version=1)
+            async def new_session(self, cwd, **more): return NewSessionResponse(session_id="s")
+            async def prompt(self, prompt, session_id, **more):
+                if prompt[0].text == "page":
+                    mode = ElicitationUrlSessionMode(session_id=session_id, elicitation_id="e", url="https://login.example/x")
+                else:
+                    mode = ElicitationFormSessionMode(session_id=session_id, requested_schema=ElicitationSchema(
+                        required=["name"],
+                        properties={
+                            "name": ElicitationStringPropertySchema(type="string", title="Name", max_length=5),
+                            "level": ElicitationStringPropertySchema(type="string", one_of=[EnumOption(const="a", title="A")]),
+                            "count": ElicitationIntegerPropertySchema(type="integer", minimum=1),
+                            "share": ElicitationNumberPropertySchema(type="number", maximum=2.5),
+                            "sure": ElicitationBooleanPropertySchema(type="boolean", default=True),
+                            "tags": ElicitationMultiSelectPropertySchema(
+                                type="array", items=StringMultiSelectItems(type="string", enum=["x", "y"]))}))
+                answer = await self.client.create_elicitation("Which?", mode)
+                if prompt[0].text == "page": await self.client.complete_elicitation("e")
+                said = answer.action + " " + str(getattr(answer, "content", None) or "")
+                if self.offer.form is None or self.offer.url is None: said = "not offered"
+                await self.client.session_update(session_id, update_agent_message(text_block(said)))
+                return PromptResponse(stop_reason="end_turn")
+
+        asyncio.run(run_agent(Asker()))
+        """
+
+    @Test("It gets each value of a form in the type that it asked for, and a page's end is told")
+    func forms() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(Self.asking, in: directory) { bench in
+                let values: [String: JSONValue] = [
+                    "name": "x y", "level": "a", "count": 3, "share": .number(1.5), "sure": false, "tags": ["y", "x"],
+                ]
+                let said = try await bench.send("form", fill: { _ in .filled(values) })
+                for value in [
+                    "accept", "'name': 'x y'", "'level': 'a'", "'count': 3", "'share': 1.5", "'sure': False",
+                    "'tags': ['y', 'x']",
+                ] {
+                    #expect(said.contains(value), "\(said)")
+                }
+                let form = try #require(bench.forms.withLockedValue(\.first)?.form)
+                #expect(form.fields.map(\.name) == ["name", "level", "count", "share", "sure", "tags"])
+                #expect(form.fields.map(\.isRequired) == [true, false, false, false, false, false])
+                #expect(form.fields[4].defaultValue == true && form.fields[5].kind == .choices)
+                #expect(try await bench.send("form", fill: { _ in .option("decline") }) == "decline ")
+                #expect(try await bench.send("form") == "cancel ")
+                #expect(try await bench.send("page", fill: { _ in .option("accept") }) == "accept ")
+                #expect(bench.forms.withLockedValue(\.last)?.link == "https://login.example/x")
+                let done = TurnEvent.status("The agent is done with the page that was opened")
+                #expect(bench.events.withLockedValue { $0.contains(done) })
+            }
+        }
+    }
+
     private func withAgent<R: Sendable>(
         _ source: String = source,
         in directory: String,

@@ -75,6 +75,7 @@ package enum FakeACPAgent {
         def stay(): threading.Event().wait()
         def memory(session): return f"{state}/memory-{session}"
         def turn(id, session, text):
+            global count
             past = open(memory(session)).read() if os.path.exists(memory(session)) else ""
             open(memory(session), "a").write(text + "\n")
             word, _, rest = text.partition(" ")
@@ -105,6 +106,15 @@ package enum FakeACPAgent {
                 chosen = outcome.get("optionId", outcome["outcome"])
                 update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
                 say(session, "chosen: " + chosen)
+            elif word == "elicit":
+                form = json.loads(rest)
+                with lock: count += 1; number = f"form-{count}"
+                answers[number] = queue.Queue()
+                send({"id": number, "method": "elicitation/create", "params": {"sessionId": session, **form}})
+                answer = answers[number].get(); answer = answer.get("result", answer.get("error"))
+                if form.get("mode") == "url" and answer.get("action") == "accept":
+                    send({"method": "elicitation/complete", "params": {"elicitationId": form["elicitationId"]}})
+                say(session, "elicited: " + json.dumps(answer, sort_keys=True))
             elif word == "ask-options":
                 outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute"}, json.loads(rest))
                 say(session, "chosen: " + outcome.get("optionId", outcome["outcome"]))
@@ -183,7 +193,6 @@ package enum FakeACPAgent {
                 if "deaf-yolo" in options: stay()
                 event = cancelled.setdefault(session, threading.Event()); event.wait(5); reason = "cancelled" if event.is_set() else "end_turn"
             elif word == "files":
-                global count
                 answers["f"] = queue.Queue()
                 send({"id": "f", "method": "fs/read_text_file", "params": {"sessionId": session, "path": "/etc/hostname"}})
                 say(session, str(answers["f"].get()["error"]["code"]))

@@ -42,6 +42,9 @@ struct ACPClient: Sendable {
         /// Something of a session that is being loaded came: a sign of life.
         case replay(session: String)
         case question(ACPQuestion)
+        case form(ACPForm)
+        /// What a page was to be opened for is done.
+        case linkDone(session: String)
         /// A question needs no answer any more.
         case withdrawn(Int)
         case fault(ACPFault)
@@ -50,7 +53,13 @@ struct ACPClient: Sendable {
     private struct OpenQuestion {
         var id: ACPID
         var session: ByteText
-        var options: [ApprovalOption]
+        var asked: Asked
+    }
+
+    private enum Asked {
+        case permission([ApprovalOption])
+        /// `link`: the agent's id of the page that is to be opened.
+        case form(link: String?)
     }
 
     private struct Prompt {
@@ -64,6 +73,8 @@ struct ACPClient: Sendable {
     private var questions: [Int: OpenQuestion] = [:]
     private var nextQuestion = 0
     private var prompts: [ByteText: Prompt] = [:]
+    /// The sessions of pages that somebody has said to open, by the agent's ids of the pages.
+    private var links: [ByteText: String] = [:]
     /// Lines in a row that were no messages.
     private var garbage = 0
     private(set) var hasFailed = false
@@ -106,14 +117,21 @@ struct ACPClient: Sendable {
     /// - Returns: Whether it was open, and has such an option.
     mutating func decide(_ key: Int, with answer: ApprovalAnswer) -> Bool {
         guard let question = questions[key] else { return false }
-        let option: ApprovalOption?
-        do {
-            option = try answer.option(of: question.options, mayAlways: true)
-        } catch {
-            return false
+        switch question.asked {
+        case .permission(let options):
+            let option: ApprovalOption?
+            do {
+                option = try answer.option(of: options, mayAlways: true)
+            } catch {
+                return false
+            }
+            send(option, to: question.id)
+        case .form(let link):
+            send(answer, to: question.id)
+            let isOpened = answer == .option(ApprovalOption.accept.id) && links.count < Self.maximumQuestions
+            if isOpened, let link { links[ByteText(link)] = question.session.text }
         }
         questions[key] = nil
-        send(option, to: question.id)
         return true
     }
 
@@ -121,9 +139,24 @@ struct ACPClient: Sendable {
         let open = questions.filter { $0.value.session == session }.sorted { $0.key < $1.key }
         for (key, question) in open {
             questions[key] = nil
-            send(nil, to: question.id)
+            switch question.asked {
+            case .permission: send(nil, to: question.id)
+            case .form: send(.cancelled, to: question.id)
+            }
         }
         return open.map(\.key)
+    }
+
+    /// Answers a form. What is neither filled in nor declined is dismissed: the agent never gets values that nobody gave.
+    private mutating func send(_ answer: ApprovalAnswer, to form: ACPID) {
+        var result: JSONValue = ["action": "cancel"]
+        switch answer {
+        case .filled(let values): result = ["action": "accept", "content": .object(values)]
+        case .option(ApprovalOption.accept.id): result = ["action": "accept"]
+        case .option(ApprovalOption.decline.id), .reject: result = ["action": "decline"]
+        default: break
+        }
+        write(.answer(form, .success(result)))
     }
 
     /// - Parameter option: nil ends the turn.
@@ -155,8 +188,12 @@ struct ACPClient: Sendable {
         switch message {
         case .answer(let id, let result): return answered(id, with: result)
         case .notification("session/update", let parameters): return updated(parameters)
+        case .notification("elicitation/complete", let parameters):
+            let link = parameters["elicitationId"]?.string.map { ByteText($0) }
+            return link.flatMap { links.removeValue(forKey: $0) }.map { [.linkDone(session: $0)] } ?? []
         case .notification: return []
         case .request(let id, "session/request_permission", let parameters): return asked(id, with: parameters)
+        case .request(let id, ACPMessage.formMethod, let parameters): return askedForm(id, with: parameters)
         case .request(let id, _, _):
             let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found")
             write(.answer(id, .failure(refusal)))
@@ -177,6 +214,7 @@ struct ACPClient: Sendable {
             }
         case .prompt(_, let session):
             prompts[ByteText(session)] = nil
+            links = links.filter { !$0.value.isSame(as: session) }
             events += withdraw(ByteText(session)).map(Event.withdrawn)
         default: break
         }
@@ -208,15 +246,39 @@ struct ACPClient: Sendable {
             return []
         }
         let session = ByteText(question.session)
-        let open = questions.values.count { $0.session == session }
-        // Nobody is there to answer outside of a prompt, and after its cancellation all is answered like this.
-        guard prompts[session]?.isCancelled == false, !question.options.isEmpty, open < Self.maximumQuestions else {
+        guard mayAsk(in: session), !question.options.isEmpty else {
             send(nil, to: id)
             return []
         }
         nextQuestion += 1
-        questions[question.key] = OpenQuestion(id: id, session: session, options: question.options)
+        questions[question.key] = OpenQuestion(id: id, session: session, asked: .permission(question.options))
         return [.question(question)]
+    }
+
+    /// Whether there is somebody to answer: not outside of a prompt, and not after its cancellation.
+    private func mayAsk(in session: ByteText) -> Bool {
+        prompts[session]?.isCancelled == false
+            && questions.values.count { $0.session == session } < Self.maximumQuestions
+    }
+
+    private mutating func askedForm(_ id: ACPID, with parameters: JSONValue) -> [Event] {
+        // A form may belong to a request instead: the prompt is the only one that people follow.
+        let prompt = ACPID(parameters["requestId"])?.number.flatMap { number in
+            prompts.first { $0.value.call == number }?.key.text
+        }
+        guard let session = parameters["sessionId"]?.string ?? prompt, mayAsk(in: ByteText(session)) else {
+            send(.cancelled, to: id)
+            return []
+        }
+        do throws(ACPRefusal) {
+            let form = try ACPForm(key: nextQuestion, value: parameters, session: session)
+            nextQuestion += 1
+            questions[form.key] = OpenQuestion(id: id, session: ByteText(session), asked: .form(link: form.linkID))
+            return [.form(form)]
+        } catch {
+            write(.answer(id, .failure(error)))
+            return []
+        }
     }
 }
 
@@ -237,7 +299,8 @@ extension ACPCall {
             return (
                 "initialize",
                 [
-                    "protocolVersion": .integer(ACPClient.protocolVersion), "clientCapabilities": [:],
+                    "protocolVersion": .integer(ACPClient.protocolVersion),
+                    "clientCapabilities": ["elicitation": ["form": [:], "url": [:]]],
                     "clientInfo": ["name": "pairtool", "title": "pairtool", "version": .string(version)],
                 ]
             )

@@ -12,6 +12,7 @@ final class ACPConnection: Sendable {
     struct Listener: Sendable {
         var update: @Sendable (ACPUpdate) -> Void
         var question: @Sendable (ACPQuestion) -> Void
+        var form: @Sendable (ACPForm) -> Void
         var withdrawn: @Sendable (Int) -> Void
     }
 
@@ -363,6 +364,11 @@ final class ACPConnection: Sendable {
         case .question(let question):
             let listener = state.withLockedValue { $0.listeners[ByteText(question.session)] }
             if let listener { listener.question(question) } else { decide(question.key, with: .cancelled) }
+        case .form(let form):
+            let listener = state.withLockedValue { $0.listeners[ByteText(form.session)] }
+            if let listener { listener.form(form) } else { decide(form.key, with: .cancelled) }
+        case .linkDone(let session):
+            state.withLockedValue { $0.listeners[ByteText(session)] }?.update(.linkDone)
         case .withdrawn(let key):
             // Keys are unique among all sessions.
             for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.withdrawn(key) }

@@ -86,6 +86,7 @@ struct ACPConversation: Sendable {
         case .usage(let used):
             lastUsage = used
             return []
+        case .linkDone: return [.status("The agent is done with the page that was opened")]
         // The driver knows what the mode is called.
         case .mode, .modes, .userMessage, .other: return []
         }
@@ -138,6 +139,14 @@ struct ACPConversation: Sendable {
             hasUnknownArguments: hasUnknown,
             options: question.options
         )
+    }
+
+    /// A form as people see it.
+    mutating func form(_ form: ACPForm) -> ProposedForm {
+        hasWorked = true
+        var question = form.question
+        question.tool = form.call.flatMap { calls[ByteText($0)]?.shown.title }
+        return question
     }
 
     private mutating func merge(_ change: ACPToolCall) -> ToolReport {

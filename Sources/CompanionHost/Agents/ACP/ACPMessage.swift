@@ -61,6 +61,9 @@ enum ACPMessage: Sendable {
     case notification(method: String, parameters: JSONValue)
     case answer(ACPID, Result<JSONValue, ACPRefusal>)
 
+    /// The request for a form or an opened page.
+    static let formMethod = "elicitation/create"
+
     /// nil for a line that is no such message.
     init?(_ line: [UInt8]) {
         guard let value = JSONValue(lenient: line) else { return nil }
@@ -70,8 +73,12 @@ enum ACPMessage: Sendable {
     /// The messages of a line. Agents print titles, escape sequences, a byte-order mark and other text in front of a
     /// message, and some print one message directly behind another.
     static func all(in line: [UInt8]) -> [ACPMessage] {
-        guard let value = JSONValue(lenient: line) else {
+        guard var value = JSONValue(lenient: line) else {
             return JSONValue.objects(in: line, with: "jsonrpc").compactMap(ACPMessage.init)
+        }
+        // The fields of a form have an order.
+        if value["method"] == .string(formMethod), let same = JSONValue(lenient: line, ordering: "properties") {
+            value = same
         }
         return ACPMessage(value).map { [$0] } ?? []
     }

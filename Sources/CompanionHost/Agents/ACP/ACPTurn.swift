@@ -6,7 +6,7 @@ final class ACPTurn: Sendable {
     /// A question that the agent waits for, until its end.
     struct Asked: Sendable {
         var key: Int
-        var question: ProposedTool
+        var question: AgentQuestion
         var end: AsyncStream<Void>
     }
 
@@ -59,7 +59,7 @@ final class ACPTurn: Sendable {
     }
 
     var listener: ACPConnection.Listener {
-        ACPConnection.Listener(update: update, question: ask, withdrawn: withdraw)
+        ACPConnection.Listener(update: update, question: ask, form: ask, withdrawn: withdraw)
     }
 
     private func update(_ update: ACPUpdate) {
@@ -83,18 +83,27 @@ final class ACPTurn: Sendable {
     }
 
     private func ask(_ question: ACPQuestion) {
+        put(question.key) { .tool($0.question(question)) }
+    }
+
+    private func ask(_ form: ACPForm) {
+        put(form.key) { .form($0.form(form)) }
+    }
+
+    /// - Parameter question: Makes the question; called under the lock.
+    private func put(_ key: Int, _ question: (inout ACPConversation) -> AgentQuestion) {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         let (asked, flood) = state.withLockedValue { state -> (Asked?, AgentError?) in
             if state.isFlooded { return (nil, nil) }
-            state.open[question.key] = continuation
-            let asked = Asked(key: question.key, question: state.conversation.question(question), end: end)
+            state.open[key] = continuation
+            let asked = Asked(key: key, question: question(&state.conversation), end: end)
             let flood = state.flood(limits)
             return (flood == nil ? asked : nil, flood)
         }
         // The end of the turn is the answer.
         if let flood { fail(flood) }
         guard let asked else { return }
-        reader.emit(.tool(asked.question.call))
+        if case .tool(let tool) = asked.question { reader.emit(.tool(tool.call)) }
         source.yield(asked)
     }
 
@@ -122,7 +131,7 @@ final class ACPTurn: Sendable {
     ///   - decide: Takes the answer to the agent.
     func run(
         prompt: @escaping @Sendable () async throws -> JSONValue,
-        ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer,
+        ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
         decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws {
         let answer: JSONValue
@@ -140,7 +149,7 @@ final class ACPTurn: Sendable {
 
     private func answered(
         _ prompt: @escaping @Sendable () async throws -> JSONValue,
-        _ ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer,
+        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer,
         _ decide: @escaping @Sendable (Int, ApprovalAnswer) -> Void
     ) async throws -> JSONValue {
         try await withThrowingTaskGroup(of: JSONValue?.self) { group in
@@ -166,7 +175,7 @@ final class ACPTurn: Sendable {
     /// Puts a question, until it is answered or needs no answer any more.
     private static func put(
         _ asked: Asked,
-        _ ask: @escaping @Sendable (ProposedTool) async -> ApprovalAnswer
+        _ ask: @escaping @Sendable (AgentQuestion) async -> ApprovalAnswer
     ) async -> ApprovalAnswer {
         await withTaskGroup { group in
             group.addTask { await ask(asked.question) }

@@ -11,6 +11,11 @@ extension TerminalInteraction {
         try await context.drawing.pause {
             try await show(approval)
             guard mayDecide else { return nil }
+            if approval.asksPerson {
+                let answer = try await answerByHand(approval)
+                if answer == nil { say("To answer: pairtool approvals answer \(approval.id.shortID)") }
+                return answer
+            }
             let keys = OptionKeys(
                 approval.options ?? [],
                 mayAlways: mayAlways,
@@ -50,8 +55,8 @@ extension TerminalInteraction {
     }
 
     /// Shows what the agent wants to do; in the pager if it does not fit the window.
-    private func show(_ approval: Approval) async throws {
-        let kind = approval.kind.isEmpty ? "" : " (\(approval.kind))"
+    func show(_ approval: Approval) async throws {
+        let kind = approval.kind.isEmpty || approval.asksPerson ? "" : " (\(approval.kind))"
         let title = TerminalText.line("The agent asks: \(approval.title)\(kind)")
         let style = context.stdoutIsTerminal ? output.markdown : nil
         var text = "\n" + (style == nil ? title : "\u{1B}[1m\(title)\u{1B}[0m") + "\n"

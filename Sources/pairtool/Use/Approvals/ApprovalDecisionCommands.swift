@@ -32,7 +32,11 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
         if option != nil, always { throw ValidationError("Use --option or --always, not both.") }
     }
 
-    func run() async throws { try await decision.decide(option.map { .named($0) } ?? .allow(always: always)) }
+    func run() async throws {
+        try await decision.with { view, request in
+            try await view.decide(request, with: option.map { .named($0) } ?? .allow(always: always))
+        }
+    }
 }
 
 struct ApprovalRejectCommand: AsyncParsableCommand {
@@ -59,7 +63,9 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await decision.decide(.reject(always: never, reason: reason?.trimmingWhitespace()))
+        try await decision.with { view, request in
+            try await view.decide(request, with: .reject(always: never, reason: reason?.trimmingWhitespace()))
+        }
     }
 }
 
@@ -71,23 +77,16 @@ struct ApprovalDecisionOptions: ParsableArguments {
     @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
-    /// Decides the request and reports the result.
-    func decide(_ answer: ApprovalAnswer) async throws {
+    /// Runs a body with the request and its place.
+    func with(_ body: (ApprovalView, Approval) async throws -> Void) async throws {
         let (output, environment) = (options.output, options.environment)
         try await host.selector.withApproval(id, configuration: place.configuration, in: environment) {
             session,
             found in
-            let approvals = try session.approvals
-            if approvals.needsReason, case .reject(_, nil) = answer {
-                throw AppError(
-                    .usage,
-                    "usage",
-                    "\(session.host.name) needs a reason for a rejection; nothing was sent",
-                    next: "pairtool approvals reject \(found.id.shortID) --reason TEXT"
-                )
-            }
-            try await ApprovalView(output: output, approvals: approvals, name: session.host.name)
-                .decide(found, with: answer)
+            try await body(
+                ApprovalView(output: output, approvals: session.approvals, name: session.host.name),
+                found
+            )
         }
     }
 }

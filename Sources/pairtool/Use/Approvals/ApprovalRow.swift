@@ -17,6 +17,8 @@ struct ApprovalRow: Encodable {
     var details: [String: String]?
     var arguments: String?
     var options: [ApprovalOption]?
+    var form: ApprovalForm?
+    var link: String?
     /// The id of the option that was chosen.
     var option: String?
     var decidedBy: String?
@@ -44,6 +46,7 @@ struct ApprovalRow: Encodable {
         details = approval.details
         arguments = approval.arguments
         options = approval.options
+        (form, link) = (approval.form, approval.link)
         chatId = approval.chatId.isEmpty ? nil : approval.chatId
         turnId = approval.turnId.isEmpty ? nil : approval.turnId
         mode = approval.mode
@@ -100,7 +103,8 @@ struct ApprovalRow: Encodable {
         add("answer", options?.name(of: option))
         add("chat", chatId)
         add("mode", mode?.name)
-        add("answers", options?.offered)
+        // A form has its own.
+        if options != [.accept, .decline, .dismiss] { add("answers", options?.offered) }
         for (key, value) in details.prefix(Self.mostDetails) { add("detail", "\(key) = \(value)") }
         add(options == nil ? "daemon" : "host", daemon)
         if cut > 0 { add("more", "\(cut) fields are not shown in full: \(command) show \(id) --json") }

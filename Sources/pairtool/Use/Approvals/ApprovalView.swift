@@ -42,13 +42,68 @@ struct ApprovalView {
             }
         }
         guard output.format == .text, approval.isPending, whole?.mayDecide ?? true else { return }
-        output.say("To answer: \(command) approve \(row.id.shortID), or reject \(row.id.shortID)")
+        let verb = approval.asksPerson ? "answer" : "approve"
+        output.say("To answer: \(command) \(verb) \(row.id.shortID), or reject \(row.id.shortID)")
+    }
+
+    /// Answers a form or a page.
+    ///
+    /// - Parameters:
+    ///   - values: As they were typed; nil to ask the user.
+    ///   - interaction: Asks the user.
+    func answer(_ approval: Approval, values: [(name: String, text: String)]?, interaction: TerminalInteraction)
+        async throws
+    {
+        guard approval.asksPerson, let whole = try await approvals.approval(id: approval.id)?.approval else {
+            throw AppError(
+                .usage,
+                "usage",
+                "“\(approval.title.scalars(atMost: 200))” is neither a form nor a page",
+                next: "\(command) approve \(approval.id.shortID), or reject"
+            )
+        }
+        if let values {
+            let values = try FormAnswer.values(values, for: whole, command: command)
+            return try await decide(whole, with: .filled(values))
+        }
+        guard interaction.canAsk else {
+            let values = whole.form == nil ? "approve" : "answer"
+            throw AppError(
+                .usage,
+                "usage",
+                "there is no terminal to ask at",
+                next: "\(command) \(values) \(whole.id.shortID)\(whole.form == nil ? "" : " --field NAME=VALUE")"
+            )
+        }
+        guard whole.isPending else { return try await decide(whole, with: .dismissed) }
+        try await interaction.show(whole)
+        if let answer = try await interaction.answerByHand(whole) { try await decide(whole, with: answer) }
     }
 
     /// Decides a request and reports the result.
     func decide(_ approval: Approval, with answer: ApprovalAnswer) async throws {
+        if approvals.needsReason, case .reject(_, nil) = answer {
+            throw AppError(
+                .usage,
+                "usage",
+                "\(name) needs a reason for a rejection; nothing was sent",
+                next: "\(command) reject \(approval.id.shortID) --reason TEXT"
+            )
+        }
+        if approval.kind.isSame(as: Approval.formKind), case .allow = answer, approval.asksPerson {
+            throw AppError(
+                .usage,
+                "usage",
+                "“\(approval.title.scalars(atMost: 200))” is a form: it needs an answer",
+                next: "\(command) answer \(approval.id.shortID)"
+            )
+        }
         let decided = try await approvals.decide(approval, with: answer)
-        let isApproved = if case .reject = answer { false } else { true }
+        let isApproved =
+            switch answer {
+            case .reject, .dismissed: false
+            default: true
+            }
         // Daemons have no agent that goes on.
         let waits = isApproved && approval.options != nil && output.format != .quiet
         var row = ApprovalRow(decided, at: approvals.place)
@@ -62,9 +117,16 @@ struct ApprovalView {
             }
         }
         output.result(row, id: row.id) {
-            let chosen = decided.approval.chosen.map { ", with “\($0)”" } ?? ""
+            let isForm = approval.asksPerson
+            let chosen = isForm ? "" : decided.approval.chosen.map { ", with “\($0)”" } ?? ""
+            let verb =
+                switch answer {
+                case .dismissed: "Dismissed"
+                case .reject: isForm ? "Declined" : "Rejected"
+                default: isForm ? "Answered" : "Approved"
+                }
             return TerminalText.line(
-                "\(isApproved ? "Approved" : "Rejected"): "
+                "\(verb): "
                     + "\(row.action.scalars(atMost: 200))\(chosen) (\(row.id), at \(row.daemon))"
             )
         }

@@ -43,6 +43,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             """,
         subcommands: [
             List.self, ApprovalShowCommand.self, ApprovalApproveCommand.self, ApprovalRejectCommand.self,
+            ApprovalAnswerCommand.self,
         ],
         defaultSubcommand: List.self
     )

@@ -212,6 +212,7 @@ extension ApprovalNotice {
     /// The outcome of a question, as text for users.
     var ending: String {
         let person = decidedBy ?? "Someone"
+        if let formVerb { return "\(person) \(formVerb) it" }
         return switch state {
         case .approved, .rejected:
             answer.map { "\(person) answered “\(ApprovalOption.shown($0))” (\(state.rawValue))" }

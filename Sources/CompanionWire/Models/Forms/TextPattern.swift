@@ -1,0 +1,49 @@
+internal import CPCRE2
+
+/// A regular expression of a stranger, in the syntax of ECMAScript as JSON Schema uses it (PCRE2 has all of it that
+/// forms need). Searching ends after a limited number of steps, whatever the expression and the text are.
+struct TextPattern: ~Copyable {
+    /// Bytes of an expression.
+    private static let mostBytes = 1000
+    private static let mostSteps: UInt32 = 200_000
+    /// In KiB.
+    private static let mostMemory: UInt32 = 8 << 10
+
+    enum Outcome {
+        case found, missing
+        /// It was not found out within the limits.
+        case unknown
+    }
+
+    private let code: OpaquePointer
+
+    /// - Returns: nil for an expression that is malformed or too long.
+    init?(_ expression: String) {
+        guard expression.utf8.count <= Self.mostBytes else { return nil }
+        // As PCRE2's manual has it for ECMAScript; no byte of a character alone.
+        let options =
+            PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY
+            | PCRE2_NEVER_BACKSLASH_C
+        var fault: Int32 = 0
+        var place = 0
+        let units = Array(expression.utf8)
+        guard let code = pcre2_compile_8(units, units.count, options, &fault, &place, nil) else { return nil }
+        self.code = code
+    }
+
+    deinit { pcre2_code_free_8(code) }
+
+    /// Searches a text.
+    func search(_ text: String) -> Outcome {
+        guard let context = pcre2_match_context_create_8(nil) else { return .unknown }
+        defer { pcre2_match_context_free_8(context) }
+        pcre2_set_match_limit_8(context, Self.mostSteps)
+        pcre2_set_heap_limit_8(context, Self.mostMemory)
+        guard let data = pcre2_match_data_create_from_pattern_8(code, nil) else { return .unknown }
+        defer { pcre2_match_data_free_8(data) }
+        let units = Array(text.utf8)
+        let count = pcre2_match_8(code, units, units.count, 0, 0, data, context)
+        if count >= 0 { return .found }
+        return count == PCRE2_ERROR_NOMATCH ? .missing : .unknown
+    }
+}

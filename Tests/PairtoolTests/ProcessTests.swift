@@ -176,13 +176,16 @@ import Testing
                         """.utf8
                     )
                 )
-                let offered = try await user.shell("TOOL='\(BuiltTool.path)' bash complete.bash; ls")
-                #expect(
-                    offered.out.hasPrefix(
+                let isWhole = { (out: String) in
+                    out.hasPrefix(
                         "\\`touch\\ owned\\`\napi\nlist\nnew\ncancel\n\\`touch owned\\`\napi\nlist\nnew\ncancel\n"
-                    ),
-                    "\(offered)"
+                    )
+                }
+                let offered = try await completed(
+                    { try await user.shell("TOOL='\(BuiltTool.path)' bash complete.bash; ls") },
+                    until: isWhole
                 )
+                #expect(isWhole(offered.out), "\(offered)")
                 #expect(!offered.out.contains("\nowned\n"), "\(offered)")
                 let models = await Completions.models([])
                 #expect(models.isEmpty)

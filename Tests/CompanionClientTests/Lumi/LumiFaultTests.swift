@@ -70,7 +70,7 @@ import Testing
     @Test func `an answer that comes too late is nobody's`() async throws {
         let script = FakeLumiScript.fault(.withNext, on: "get_mute")
         // Not too impatient: the other commands are answered.
-        try await withLumi(script, LumiConfiguration(usual: .seconds(5))) { _, client async throws in
+        try await withLumi(script, LumiConfiguration(usual: .seconds(15))) { _, client async throws in
             #expect(try await clientError { try await client.isMuted() }.code == .timedOut)
             // The late answer comes before and after this one.
             #expect(try await client.volume() == 50)

@@ -14,7 +14,7 @@ enum PeerOrigin: Sendable, Hashable {
     /// Finds the process that has the client's end of a connection from this machine now. Blocks.
     ///
     /// A program that is being started, an agent's too, has the connections of the one that starts it for a moment. So
-    /// only what several looks say counts against the client, each a little later: on a busy machine, a moment is long.
+    /// only what several looks say counts against the client, each twice as late: on a busy machine, a moment is long.
     ///
     /// - Parameters:
     ///   - client: The client's end.
@@ -22,13 +22,14 @@ enum PeerOrigin: Sendable, Hashable {
     init(of client: TCPSocket.End, connectedTo server: TCPSocket.End) {
         self = .unknown
         for look in 0..<Self.looks {
-            usleep(UInt32(look) * 2000)
+            if look > 0 { usleep(1000 << UInt32(look)) }
             self = Self(seenOf: client, connectedTo: server)
             if self == .owner { return }
         }
     }
 
-    private static let looks = 8
+    /// Half a second in all: while many programs are started, every look in a shorter time has fallen into one.
+    private static let looks = 9
 
     private init(seenOf client: TCPSocket.End, connectedTo server: TCPSocket.End) {
         guard let socket = TCPSocket(of: client, connectedTo: server) else {

@@ -4,6 +4,16 @@ import PairingAgent
 
 /// The answer to a form that the command line gives.
 package enum FormAnswer {
+    /// A value as it was typed, with the name of its field.
+    package struct Typed: Sendable, Hashable {
+        package var name: String
+        package var text: String
+
+        package init(name: String, text: String) {
+            (self.name, self.text) = (name, text)
+        }
+    }
+
     /// Reads the values of a form.
     ///
     /// - Parameters:
@@ -11,7 +21,7 @@ package enum FormAnswer {
     ///   - command: The command that shows requests, for the advice.
     /// - Throws: ``AppError`` that names each value which cannot be taken.
     package static func values(
-        _ given: [(name: String, text: String)],
+        _ given: [Typed],
         for approval: Approval,
         command: String
     ) throws -> [String: JSONValue] {

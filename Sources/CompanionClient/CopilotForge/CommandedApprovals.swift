@@ -83,8 +83,12 @@ extension CompanionAPIClient {
 }
 
 extension JSONValue {
-    /// The value of a field as a signed command has it: a number with a fraction is a text there.
+    /// The value of a field as a signed command has it: a number with a fraction, or beyond 2^53 - 1, is a text there.
     fileprivate var signable: JSONValue {
-        if case .number(let number) = self { .string("\(number)") } else { self }
+        switch self {
+        case .number(let number): .string("\(number)")
+        case .integer(let whole) where !CanonicalJSON.integerRange.contains(whole): .string("\(whole)")
+        default: self
+        }
     }
 }

@@ -117,8 +117,8 @@ extension HostAdministration {
         let always = request.always ?? false
         let answer: ApprovalAnswer
         if let content = request.content {
-            guard approve, !always else {
-                return AdminResponse(error: .requestInvalid, "Values need an approval, without always.")
+            guard approve, !always, request.option == nil, request.dismiss != true else {
+                return AdminResponse(error: .requestInvalid, "Values need an approval, and nothing else.")
             }
             answer = .filled(content)
         } else if request.dismiss == true {

@@ -47,12 +47,11 @@ package struct ProposedForm: Sendable, Hashable {
     /// All of it, as text.
     var text: String {
         var parts: [String] = []
+        // Before anything in the agent's words.
+        if let link { parts.append("Server: \(PageLink(link)?.server ?? "unknown")\n\(link)\n") }
         if let tool { parts.append("For: \(tool)") }
         if !message.isSame(as: title) { parts.append(message) }
-        switch request {
-        case .form(let form): parts.append(form.text)
-        case .link(let url): parts.append("Server: \(PageLink(url)?.server ?? "unknown")\n\(url)\n")
-        }
+        if let form { parts.append(form.text) }
         return parts.joined(separator: "\n\n")
     }
 }

@@ -141,6 +141,9 @@ struct SignedCommandService: Sendable {
                 try await removeSession(chatID: chatID, isForced: isForced, command: command, digest: digest)
             }
         case .approvalDecide(let approvalID, let optionID, let content):
+            guard content == nil || optionID == ApprovalOption.accept.id else {
+                throw HostError(.requestInvalid, "Values go with the option accept alone")
+            }
             let answer = content.map { ApprovalAnswer.filled($0) } ?? optionID.map { .option($0) }
             return try await decide(
                 approvalID,

@@ -23,6 +23,8 @@ package final class AgentQuestions: Sendable {
     private let logger: Logger
     /// The turns that wait for an answer, by the ids of their questions.
     private let waiting = NIOLockedValueBox<[String: AsyncStream<Decided>.Continuation]>([:])
+    /// The values of forms that are being answered, by the ids of their questions, until their turns have them.
+    private let filled = NIOLockedValueBox<[String: [String: JSONValue]]>([:])
     /// When the agent went on after a question, the oldest first; known until the host ends.
     private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
 
@@ -83,7 +85,10 @@ package final class AgentQuestions: Sendable {
         }
         let (answers, answer) = AsyncStream.makeStream(of: Decided.self, bufferingPolicy: .bufferingOldest(1))
         waiting.withLockedValue { $0[question.id] = answer }
-        defer { waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) } }
+        defer {
+            waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) }
+            filled.withLockedValue { _ = $0.removeValue(forKey: question.id) }
+        }
         do {
             try await database.write(durably: true) { [question] in try question.insert(in: $0) }
         } catch {
@@ -104,8 +109,10 @@ package final class AgentQuestions: Sendable {
         }
         emit(.question(ApprovalNotice(.decided, of: ended)))
         return switch ended.state {
-        case .approved, .rejected:
-            decided.values.map { ApprovalAnswer.filled($0) } ?? ended.option.map { .option($0) } ?? .cancelled
+        case .approved where question.form != nil:
+            // An answer in the last moment is known by what is stored; its values are not stored.
+            (decided.values ?? filled.withLockedValue { $0[question.id] }).map { .filled($0) } ?? .cancelled
+        case .approved, .rejected: ended.option.map { .option($0) } ?? .cancelled
         case .cancelled: .cancelled
         default: asked.rejection
         }
@@ -243,6 +250,7 @@ package final class AgentQuestions: Sendable {
             )
         }
         let values = try values(of: answer, to: question, option: option)
+        if let values { filled.withLockedValue { $0[id] = values } }
         // What is not a refusal lets the agent go on, as far as is known.
         let state: Approval.State = option?.kind.isRefusal == false ? .approved : .rejected
         try question.end(as: state, option: option?.id, by: person, at: clock.now(), in: database)

@@ -45,7 +45,12 @@ extension TerminalContext {
         let canEdit = canAsk && editsLines && environment["TERM"] != "dumb"
         let line = try await withTaskCancellationHandler {
             try await BlockingCall.run {
-                guard canEdit else { return try stdin.readAnswer { stderr.write(prompt) } }
+                guard canEdit else {
+                    // An empty line takes what would be in the line.
+                    let shown = text.isEmpty ? prompt : "[\(TerminalText.line(text))] \(prompt)"
+                    let typed = try stdin.readAnswer { stderr.write(shown) }
+                    return typed?.isEmpty == true ? text : typed
+                }
                 return try stdin.readEdited(text) { lineEditor(prompt) }
             }
         } onCancel: {

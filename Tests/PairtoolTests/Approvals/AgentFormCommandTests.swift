@@ -48,10 +48,13 @@ import Testing
                 try await terminal.shows("tags: –")
                 try await terminal.shows("[y] send  [e] change  [n] decline  [d] dismiss: ")
                 try await terminal.type("e")
-                try await terminal.shows("› main-2")
-                for _ in 0..<4 {
+                for (question, kept) in [
+                    ("Branch [branch]", "› main-2"), ("level (one of", "› 2"), ("count (whole", "› 3"),
+                    ("tags (any", "› "),
+                ] {
+                    try await terminal.shows(question)
+                    try await terminal.shows(kept)
                     try await terminal.type("\r")
-                    try await terminal.shows("\n")
                 }
                 try await terminal.shows("[y] send")
                 try await terminal.type("y")

@@ -18,10 +18,13 @@ struct ACPForm: Sendable, Hashable {
     private static let mostChoices = 200
     /// Bytes of a name or a value.
     private static let valueSizes = 1...1000
+    /// Bytes of all of it.
+    private static let mostBytes = 256 << 10
 
     /// - Parameter session: The session of the prompt that the request names instead of a session.
     /// - Throws: ``ACPRefusal`` for a request that makes no form.
     init(key: Int, value: JSONValue, session: String) throws(ACPRefusal) {
+        guard value.size <= Self.mostBytes else { throw Self.refusal("it has more than \(Self.mostBytes >> 10) KiB") }
         self.key = key
         self.session = session
         call = value["toolCallId"]?.string
@@ -56,9 +59,6 @@ struct ACPForm: Sendable, Hashable {
     private static func form(_ schema: JSONValue) throws(ACPRefusal) -> ApprovalForm {
         let required = schema["required"]?.array?.compactMap(\.string) ?? []
         let members = try members(of: schema["properties"] ?? [], required: required)
-        guard members.count <= ApprovalForm.mostFields else {
-            throw refusal("there are more than \(ApprovalForm.mostFields) properties")
-        }
         let mustHave = Set(required.map { ByteText($0) })
         var fields: [FormField] = []
         for (name, value) in members {
@@ -75,15 +75,19 @@ struct ACPForm: Sendable, Hashable {
         of properties: JSONValue,
         required: [String]
     ) throws(ACPRefusal) -> [(String, JSONValue)] {
+        guard (properties.array?.count ?? properties.object?.count ?? 0) <= ApprovalForm.mostFields else {
+            throw refusal("there are more than \(ApprovalForm.mostFields) properties")
+        }
         switch properties {
         case .array(let pairs):
             return pairs.compactMap { pair in
                 guard let pair = pair.array, pair.count == 2, let name = pair[0].string else { return nil }
-                return (name, pair[1])
+                // A field of this name was read as pairs, too.
+                return (name, pair[1].objectOfPairs ?? pair[1])
             }
         case .object(let members):
-            let first = required.filter { members[$0] != nil }
-            let rest = members.keys.filter { name in !first.contains { $0.isSame(as: name) } }.sorted()
+            let first = required.filter { members[$0] != nil }.unique
+            let rest = members.keys.filter { !first.contains($0) }.sorted()
             return (first + rest).compactMap { name in members[name].map { (name, $0) } }
         case .null: return []
         default: throw refusal("properties is no object")
@@ -96,7 +100,7 @@ struct ACPForm: Sendable, Hashable {
         field.choices = try choices(of: field.type.isSame(as: "array") ? value["items"] ?? .null : value)
         field.format = value["format"]?.string?.scalars(atMost: 100)
         (field.minLength, field.maxLength) = (value["minLength"]?.length, value["maxLength"]?.length)
-        field.pattern = value["pattern"]?.string
+        field.pattern = value["pattern"]?.string.flatMap { valueSizes.contains($0.utf8.count) ? $0 : nil }
         (field.minimum, field.maximum) = (value["minimum"]?.number, value["maximum"]?.number)
         (field.minItems, field.maxItems) = (value["minItems"]?.length, value["maxItems"]?.length)
         // One that breaks the form's own rules would only have to be typed over.
@@ -126,6 +130,17 @@ struct ACPForm: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// The object that was read as an array of its names and values; nil for anything else.
+    fileprivate var objectOfPairs: JSONValue? {
+        guard let pairs = array?.map(\.array) else { return nil }
+        var members: [String: JSONValue] = [:]
+        for pair in pairs {
+            guard let pair, pair.count == 2, let name = pair[0].string else { return nil }
+            members[name] = pair[1]
+        }
+        return .object(members)
+    }
+
     /// A number of characters or elements.
     fileprivate var length: Int? { integer.flatMap { $0 >= 0 ? Int(exactly: $0) : nil } }
 }

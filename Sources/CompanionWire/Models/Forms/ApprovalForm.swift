@@ -108,5 +108,5 @@ package struct FormFault: Error, Sendable, Hashable, CustomStringConvertible {
         (self.field, self.reason) = (field, reason)
     }
 
-    package var description: String { "“\(field.scalars(atMost: 100))” \(reason)" }
+    package var description: String { field.isEmpty ? reason : "“\(field.scalars(atMost: 100))” \(reason)" }
 }

@@ -7,6 +7,10 @@ extension ApprovalForm {
     /// - Returns: The values as the agent gets them: those that were given, in the types of their fields.
     /// - Throws: ``FormFaults``.
     package func checked(_ values: [String: JSONValue]) throws(FormFaults) -> [String: JSONValue] {
+        // First of all: what is too long is not searched.
+        guard JSONValue.object(values).json.count <= Self.mostBytes else {
+            throw FormFaults([FormFault("", "the answer is over \(Self.mostBytes >> 10) KiB")])
+        }
         var faults: [FormFault] = []
         var result: [String: JSONValue] = [:]
         for name in values.keys.sorted() where field(name) == nil {
@@ -22,9 +26,6 @@ extension ApprovalForm {
             } catch {
                 faults.append(error)
             }
-        }
-        if JSONValue.object(result).json.count > Self.mostBytes {
-            faults.append(FormFault("", "the answer is over \(Self.mostBytes >> 10) KiB"))
         }
         guard faults.isEmpty else { throw FormFaults(faults) }
         return result

@@ -1,11 +1,12 @@
 internal import CPCRE2
 
 /// A regular expression of a stranger, in the syntax of ECMAScript as JSON Schema uses it (PCRE2 has all of it that
-/// forms need). Searching ends after a limited number of steps, whatever the expression and the text are.
+/// forms need). A search ends after a limited number of steps, whatever the expression and the text are.
 struct TextPattern: ~Copyable {
     /// Bytes of an expression.
     private static let mostBytes = 1000
-    private static let mostSteps: UInt32 = 200_000
+    /// Steps of a whole search, over all places where a match may begin. PCRE2's own limit is for each place.
+    private static let mostSteps = 20_000
     /// In KiB.
     private static let mostMemory: UInt32 = 8 << 10
 
@@ -23,7 +24,7 @@ struct TextPattern: ~Copyable {
         // As PCRE2's manual has it for ECMAScript; no byte of a character alone.
         let options =
             PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY
-            | PCRE2_NEVER_BACKSLASH_C
+            | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT
         var fault: Int32 = 0
         var place = 0
         let units = Array(expression.utf8)
@@ -37,8 +38,24 @@ struct TextPattern: ~Copyable {
     func search(_ text: String) -> Outcome {
         guard let context = pcre2_match_context_create_8(nil) else { return .unknown }
         defer { pcre2_match_context_free_8(context) }
-        pcre2_set_match_limit_8(context, Self.mostSteps)
         pcre2_set_heap_limit_8(context, Self.mostMemory)
+        var left = Self.mostSteps
+        return withUnsafeMutablePointer(to: &left) { left in
+            // Called before each item of the expression.
+            pcre2_set_callout_8(
+                context,
+                { _, left in
+                    guard let left = left?.assumingMemoryBound(to: Int.self) else { return PCRE2_ERROR_CALLOUT }
+                    left.pointee -= 1
+                    return left.pointee > 0 ? 0 : PCRE2_ERROR_CALLOUT
+                },
+                left
+            )
+            return search(text, in: context)
+        }
+    }
+
+    private func search(_ text: String, in context: OpaquePointer) -> Outcome {
         guard let data = pcre2_match_data_create_from_pattern_8(code, nil) else { return .unknown }
         defer { pcre2_match_data_free_8(data) }
         let units = Array(text.utf8)

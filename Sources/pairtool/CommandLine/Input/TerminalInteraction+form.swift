@@ -15,6 +15,11 @@ extension TerminalInteraction {
             ? [(UInt8(ascii: "y"), approval.form?.fields.isEmpty == true ? "yes" : "fill in")]
             : [(UInt8(ascii: "o"), "open it here"), (UInt8(ascii: "y"), "it is open elsewhere")]
         while true {
+            // Below anything in the agent's words, and what would be opened.
+            if let link = approval.link {
+                guard let page = PageLink(link) else { return nil }
+                write("The page is on \(page.server): \(page.url)\n")
+            }
             switch try await pick(from: start + Self.refusals + [view]) {
             case view.key: try await show(approval)
             case UInt8(ascii: "y"):

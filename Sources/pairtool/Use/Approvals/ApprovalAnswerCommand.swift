@@ -29,9 +29,11 @@ struct FormValueOptions: ParsableArguments {
     }
 
     /// The names with their values; nil for none.
-    var given: [(name: String, text: String)]? {
-        fields.isEmpty
-            ? nil : fields.compactMap { $0.cut(at: "=").map { (name: String($0.before), text: String($0.after)) } }
+    var given: [FormAnswer.Typed]? {
+        guard !fields.isEmpty else { return nil }
+        return fields.compactMap { field in
+            field.cut(at: "=").map { FormAnswer.Typed(name: String($0.before), text: String($0.after)) }
+        }
     }
 }
 

@@ -51,10 +51,19 @@ struct ApprovalView {
     /// - Parameters:
     ///   - values: As they were typed; nil to ask the user.
     ///   - interaction: Asks the user.
-    func answer(_ approval: Approval, values: [(name: String, text: String)]?, interaction: TerminalInteraction)
+    func answer(_ approval: Approval, values: [FormAnswer.Typed]?, interaction: TerminalInteraction)
         async throws
     {
-        guard approval.asksPerson, let whole = try await approvals.approval(id: approval.id)?.approval else {
+        let found = approval.asksPerson ? try await approvals.approval(id: approval.id) : nil
+        if let found, !found.mayDecide {
+            throw AppError(
+                .permissionDenied,
+                "host.forbidden",
+                "this device may not answer",
+                next: "at the host: pairtool host permissions DEVICE --add approve"
+            )
+        }
+        guard let whole = found?.approval else {
             throw AppError(
                 .usage,
                 "usage",

@@ -26,8 +26,8 @@ package struct CompanionHostConfiguration: Sendable {
     package var projects: [String]
     /// The path of the database. Its directory is made (mode 0700) if it is missing.
     package var databasePath: String
-    /// The agent that answers prompts. Default: the project explorer.
-    package var agent: HostAgentKind
+    /// The agents that answer prompts, the default one first; not empty. Default: the project explorer.
+    package var agents: [HostAgentKind]
     /// The file for what an agent writes to standard error. Default: nil, `agent.log` beside ``databasePath``.
     package var agentLogPath: String?
     /// How long a question of the agent waits for its answer, before it is answered with no. Default: 30 minutes.
@@ -68,6 +68,12 @@ package struct CompanionHostConfiguration: Sendable {
     /// The limits of connections. Default: the defaults of ``ConnectionLimits``.
     package var connections: ConnectionLimits
 
+    /// The agent of a host that has only one.
+    package var agent: HostAgentKind {
+        get { agents[0] }
+        set { agents = [newValue] }
+    }
+
     package init(
         name: String,
         port: Int = 7878,
@@ -76,7 +82,7 @@ package struct CompanionHostConfiguration: Sendable {
         lan: Bool = false,
         projects: [String],
         databasePath: String,
-        agent: HostAgentKind = .builtin,
+        agents: [HostAgentKind] = [.builtin],
         agentLogPath: String? = nil,
         questionTimeout: Duration = .seconds(1800),
         usesWorktrees: Bool = false,
@@ -101,7 +107,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.lan = lan
         self.projects = projects
         self.databasePath = databasePath
-        self.agent = agent
+        self.agents = agents
         self.agentLogPath = agentLogPath
         self.questionTimeout = questionTimeout
         self.usesWorktrees = usesWorktrees

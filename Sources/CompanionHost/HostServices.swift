@@ -106,26 +106,37 @@ private struct HostFoundation {
 
     func makeAgent() throws(CompanionHostError) -> any Agent {
         let sessions = AgentSessions(database: database)
-        var owner: String?
-        let agent: any Agent
-        switch configuration.agent {
-        case .builtin: agent = BuiltinAgent()
+        var owners: [String] = []
+        var agents: [any Agent] = []
+        for kind in configuration.agents {
+            if case .acp(let launch) = kind { owners.append(launch.sessionOwner) }
+            agents.append(try makeAgent(kind, isFirst: agents.isEmpty, sessions: sessions))
+        }
+        try sessions.forgetModes(exceptOf: owners)
+        return agents.count == 1 ? agents[0] : try AgentRoster(agents)
+    }
+
+    private func makeAgent(
+        _ kind: HostAgentKind,
+        isFirst: Bool,
+        sessions: AgentSessions
+    ) throws(CompanionHostError) -> any Agent {
+        switch kind {
+        case .builtin: return BuiltinAgent()
         case .model(let launch):
-            agent = ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
-        case .command(let command): agent = try CommandAgent(command, logger: logger)
+            return ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
+        case .command(let command): return try CommandAgent(command, logger: logger)
         case .acp(let launch):
-            owner = launch.sessionOwner
-            agent = try ACPAgent(
+            let log = configuration.agentLogPath ?? directory + "/agent.log"
+            return try ACPAgent(
                 launch,
                 sessions: sessions,
                 clientVersion: configuration.version,
-                logPath: configuration.agentLogPath ?? directory + "/agent.log",
+                logPath: isFirst ? log : "\(log.dropping(suffix: ".log") ?? log[...])-\(launch.id).log",
                 logger: logger,
                 report: { [events] in events.send(.agent(message: $0.message, lines: $0.lines, log: $0.log)) }
             )
         }
-        try sessions.forgetModes(exceptOf: owner)
-        return agent
     }
 
     func makeQuestions() throws(CompanionHostError) -> AgentQuestions {

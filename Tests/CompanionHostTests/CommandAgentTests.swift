@@ -263,7 +263,7 @@ struct CommandAgentTests {
                 port: 0,
                 projects: [directory],
                 databasePath: directory + "/state/host.sqlite",
-                agent: .command(command),
+                agents: [.command(command)],
                 version: ""
             )
             let error = #expect(throws: CompanionHostError.self) {

@@ -248,7 +248,7 @@ import Testing
                 let chat = try await client.createChat(projectID: project.id, title: "run \(run)")
                 return .chatSend(chatID: chat.id, prompt: "help", model: nil, allowedTools: nil)
             } check: { client, payload, response in
-                guard case .chatSend(let chat, _, _, _) = payload else { throw CancellationError() }
+                guard case .chatSend(let chat, _, _, _, _) = payload else { throw CancellationError() }
                 let turn = try #require(response.result["turnId"]?.string)
                 let end = try await Self.end(client, chat, turn)
                 let stored = try await stored(host, chat)

@@ -76,9 +76,12 @@ import Testing
     @Test("The values of an option that has many are one line")
     func values() async throws {
         try await Sandbox.with { user in
-            let result = await user.run("host", "--agent", "demo")
+            let result = await user.run("lumi", "remote", "media", "demo")
             #expect(result.status == 2)
-            #expect(result.err.contains("one of the following: builtin, openai, copilot, "), "\(result.err)")
+            #expect(
+                result.err.contains("one of the following: play, pause, toggle, next, previous, stop"),
+                "\(result.err)"
+            )
             #expect(!result.err.contains("  - "))
         }
     }

@@ -39,17 +39,20 @@ package struct Conversation: Sendable {
     /// - Parameters:
     ///   - word: The title or id of an existing chat; nil for a new one.
     ///   - project: The project of a new chat.
+    ///   - model: The model that the user named; nil for the chat's own.
+    ///   - usual: The model for a chat that has none of its own; nil for the host's first.
     package static func open(
         _ word: String?,
         project: String? = nil,
         in session: HostSession,
         view: TurnView,
         model: String?,
+        usual: String? = nil,
         allowedTools: [String]?,
         deniesQuestions: Bool
     ) async throws -> Conversation {
-        let model = try await session.model(model)
         guard let word else {
+            let model = try await session.model(model ?? usual)
             let project = try await session.projectForNewChat(project)
             return Conversation(
                 session: session,
@@ -63,14 +66,18 @@ package struct Conversation: Sendable {
                 unmadeIn: project
             )
         }
+        // Before the chat is looked for, as it costs less.
+        let named = try await model.asyncMap { try await session.model($0) } ?? nil
         let item = try await session.chat(word)
+        let used = item.chat.model
+        let own = named == nil ? try await session.model(used == nil ? usual : nil, used: used) : nil
         var conversation = Conversation(
             session: session,
             view: view,
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
-            model: model,
+            model: named ?? own,
             allowedTools: allowedTools,
             deniesQuestions: deniesQuestions
         )
@@ -117,7 +124,7 @@ package struct Conversation: Sendable {
     /// - Throws: ``AppError`` if the host does not take the pictures. This is checked first, so that no empty chat
     ///   is left behind.
     package mutating func prepare(for prompt: String) async throws {
-        if !images.isEmpty { try checkTakesImages() }
+        if !images.isEmpty { try await checkTakesImages() }
         // If this prompt gets no answer, that to the one before is not the last one.
         lastAnswer = ""
         try await makeChat(for: prompt)
@@ -188,14 +195,39 @@ package struct Conversation: Sendable {
     }
 
     /// - Throws: ``AppError`` if the host does not take pictures with a prompt.
-    package func checkTakesImages() throws {
-        guard session.offer.turns?.takesImages != true else { return }
+    package func checkTakesImages() async throws {
+        // As far as it is known before the agent runs.
+        let models = try await session.isVerified ? session.offer.models?.models() : nil
+        let isBlind = models?.first { $0.id == model }?.capabilities?.supports?.vision == false
+        guard isBlind || session.offer.turns?.takesImages != true else {
+            guard images.count <= TurnImage.mostPictures,
+                images.reduce(0, { $0 + $1.bytes.count }) <= TurnImage.mostTotal
+            else {
+                throw AppError(
+                    .usage,
+                    "provider.image",
+                    "a prompt takes up to \(TurnImage.mostPictures) pictures, of \(TurnImage.mostTotal / 1_000_000) MB "
+                        + "together; nothing was sent",
+                    next: "leave some out"
+                )
+            }
+            return
+        }
         throw AppError(
             .failed,
             "host.cannot",
             "\(session.host.name) does not accept pictures; nothing was sent",
             next: "leave out the pictures"
         )
+    }
+
+    /// Whether another agent has the model than the one that answers here.
+    package func needsNewChat(for model: String?) async throws -> Bool {
+        guard exists, let model, let present = self.model, let models = session.offer.models else { return false }
+        let listed = try await models.models()
+        let owners = [model, present].compactMap { id in listed.first { $0.id.isSame(as: id) }?.owner }
+        // Hosts without several agents take any of their models at any time.
+        return owners.count == 2 && !owners[0].isSame(as: owners[1]) && session.isVerified
     }
 
     /// Cancels a turn at the host.

@@ -53,9 +53,16 @@ extension HostSession {
         )
     }
 
-    /// The model to use: the named one, else the first that the host lists; nil if the host chooses.
-    package func model(_ named: String?) async throws -> String? {
+    /// The model to use: the named one, else the one that is used already, else the first that the host lists; nil if the
+    /// host chooses.
+    ///
+    /// - Parameter used: The model of the chat, as long as the host has it.
+    package func model(_ named: String?, used: String? = nil) async throws -> String? {
         guard let models = offer.models else { return named }
+        if named == nil, let used {
+            let listed = try await models.models()
+            if listed.contains(where: { $0.id.isSame(as: used) }) { return used }
+        }
         if let named {
             // Verified hosts accept only the models that they list.
             if isVerified { return try Self.model(named, in: try await models.models(), isWhole: true) }
@@ -85,6 +92,8 @@ extension HostSession {
     private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
         let meant = UserWord(word)
         if models.contains(where: { meant.isID($0.id) }) { return word }
+        // The first model of an agent that has several.
+        if let model = models.first(where: { $0.agent.map(meant.isID) ?? false }) { return model.id }
         // No beginnings: a legacy host may have a model of just this name that it does not list.
         let names = models.filter { meant.isName($0.id) || meant.isName($0.name) }
         if let model = names.first, names.count == 1 { return model.id }

@@ -68,7 +68,7 @@ extension CompanionAPIClient {
     /// - Throws: ``CompanionClientError`` with the code `busy` if the command may still be executed, `streamInterrupted`
     ///   if that cannot be found out, and ``AlreadyExecuted``.
     private func requireUnexecuted(_ payload: CommandPayload, in journal: PromptJournal) async throws {
-        guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _) = payload else { return }
+        guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _, _) = payload else { return }
         // The host may have taken it in the last moment, and may not have stored the prompt yet.
         guard hostTime > sent.expiresAt.addingTimeInterval(30) else {
             throw CompanionClientError(
@@ -105,7 +105,19 @@ extension CompanionAPIClient {
     ///
     /// - Returns: The id of the turn.
     package func startTurn(chatID: String, request: ContinueChatRequest) async throws -> String {
-        try await result(of: .send(request, chatID: chatID), as: StartedTurn.self).turnId
+        try await startTurn(chatID: chatID, request: request, images: []).id
+    }
+
+    /// Sends a prompt with pictures to a chat.
+    ///
+    /// - Returns: The id of the turn, and how many pictures the host took.
+    func startTurn(
+        chatID: String,
+        request: ContinueChatRequest,
+        images: [TurnImage]
+    ) async throws -> (id: String, images: Int) {
+        let turn: StartedTurn = try await result(of: .send(request, images: images, chatID: chatID))
+        return (turn.turnId, turn.images ?? 0)
     }
 
     /// Sends a prompt that waited in the outbox, once over all attempts.
@@ -162,15 +174,22 @@ extension CompanionAPIClient {
 
 private struct StartedTurn: Decodable {
     var turnId: String
+    /// nil from hosts that know no pictures.
+    var images: Int?
 }
 
 extension CommandPayload {
-    fileprivate static func send(_ request: ContinueChatRequest, chatID: String) -> CommandPayload {
+    fileprivate static func send(
+        _ request: ContinueChatRequest,
+        images: [TurnImage] = [],
+        chatID: String
+    ) -> CommandPayload {
         .chatSend(
             chatID: chatID,
             prompt: request.prompt,
             model: request.model,
-            allowedTools: request.allowedTools
+            allowedTools: request.allowedTools,
+            images: images
         )
     }
 }

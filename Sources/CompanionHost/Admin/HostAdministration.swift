@@ -75,6 +75,7 @@ package struct HostAdministration: Sendable {
             devices: devices().count,
             models: services.agent.models,
             trouble: services.agent.trouble,
+            agents: services.agent.states,
             pairingLocked: pairing.isLocked,
             failuresInARow: pairing.failuresInARow,
             challengeExpiresAt: pairing.expiresAt,

@@ -15,6 +15,8 @@ package struct AgentTurn: Sendable {
     /// Names of the tools that it may use; nil allows all. They do not limit an agent that asks before it uses a tool:
     /// the answer to its question does.
     package var allowedTools: Set<String>?
+    /// Pictures that go with the prompt; for agents that take them.
+    package var images: [TurnImage] = []
     /// The id of one of the agent's models; empty for the first.
     package var model: String = ""
     /// How freely the agent works: the mode that it reported last for this turn; nil if it has reported none.
@@ -84,6 +86,9 @@ package protocol Agent: Sendable {
     /// Whether it may change files of a project. Default: true.
     var changesFiles: Bool { get }
 
+    /// Whether prompts may have pictures, as far as is known before it runs. Default: no.
+    var mayTakeImages: Bool { get }
+
     /// Turns that it answers at the same time, of all chats. Default: 8, for an agent that starts a program for each.
     var turnLimit: Int { get }
 
@@ -96,6 +101,12 @@ package protocol Agent: Sendable {
     /// Does the work between turns until the task is cancelled, then ends all that it has started. Turns are answered
     /// only while this runs.
     func run() async
+
+    /// The state of each agent, for the owner. Default: this one.
+    var states: [AdminAgent] { get }
+
+    /// The agent that answers with a model. Default: this one.
+    func member(answering model: String) -> any Agent
 
     /// Forgets its session of a chat, whose next turn begins a new one. Default: does nothing.
     func forget(chat: String)
@@ -115,9 +126,17 @@ package protocol Agent: Sendable {
 extension Agent {
     package var changesFiles: Bool { true }
 
+    package var mayTakeImages: Bool { false }
+
     package var turnLimit: Int { 8 }
 
     package var trouble: AgentTrouble? { nil }
+
+    package var states: [AdminAgent] {
+        models.prefix(1).map { AdminAgent(id: $0.owner, name: $0.name, isAvailable: isAvailable(), trouble: trouble) }
+    }
+
+    package func member(answering model: String) -> any Agent { self }
 
     package func run() async {}
 

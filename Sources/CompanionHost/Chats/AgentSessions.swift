@@ -36,10 +36,10 @@ struct AgentSessions: AgentSessionStore {
 
     /// Forgets the modes of sessions of other agents, because those sessions do not continue.
     ///
-    /// - Parameter agent: ``ACPLaunch/sessionOwner``; nil for an agent without sessions.
-    func forgetModes(exceptOf agent: String?) throws(CompanionHostError) {
+    /// - Parameter agents: ``ACPLaunch/sessionOwner`` of those that have sessions.
+    func forgetModes(exceptOf agents: [String]) throws(CompanionHostError) {
         _ = try database.writeBlocking {
-            try Stored.filter(Column("mode") != nil && Column("agent") !== agent)
+            try Stored.filter(Column("mode") != nil && !agents.contains(Column("agent")))
                 .updateAll($0, Column("mode").set(to: nil))
         }
     }

@@ -15,6 +15,8 @@ struct MessageDraft: Sendable {
     var at: Date
     /// Whether the host ended before the message was complete.
     var isInterrupted = false
+    /// The model that is to answer; nil leaves the chat's as it is.
+    var model: String?
 }
 
 extension CompanionHostStore {
@@ -23,6 +25,7 @@ extension CompanionHostStore {
     /// - Parameters:
     ///   - project: The project of a new chat; an existing chat stays in its own.
     ///   - title: The title of a new chat.
+    ///   - model: The model that is to answer.
     ///   - also: Further changes in the same transaction.
     @discardableResult
     func append(
@@ -31,6 +34,7 @@ extension CompanionHostStore {
         chatID: String,
         project: ProjectCatalog.Project,
         title: String,
+        model: String? = nil,
         also: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws(CompanionHostError) -> CompanionMessage {
         let draft = MessageDraft(
@@ -39,7 +43,8 @@ extension CompanionHostStore {
             chatID: chatID,
             projectID: project.id,
             title: title,
-            at: clock.now()
+            at: clock.now(),
+            model: model
         )
         _ = try await database.write { database -> String? in
             try also(database)
@@ -73,7 +78,8 @@ extension CompanionHostStore {
         chat.messages += 1
         chat.updatedAt = draft.at
         if chat.title.isEmpty { chat.title = draft.title }
-        try chat.update(database, columns: ["messages", "updatedAt", "title"])
+        if let model = draft.model { chat.model = model }
+        try chat.update(database, columns: ["messages", "updatedAt", "title", "model"])
         try Table("project").filter(key: chat.project).updateAll(database, Column("updatedAt").set(to: time))
         return chat.project
     }

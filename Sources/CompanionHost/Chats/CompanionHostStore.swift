@@ -52,7 +52,7 @@ package final class CompanionHostStore: Sendable {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT id, project, title, updatedAt, mode
+                    SELECT id, project, title, updatedAt, mode, model
                     FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
                     WHERE project = ? ORDER BY updatedAt DESC, key DESC
                     """,
@@ -66,7 +66,8 @@ package final class CompanionHostStore: Sendable {
                         projectId: row["project"],
                         title: title.isEmpty ? Self.untitled : title,
                         lastUpdatedAt: CompanionTimestamp.date(from: row["updatedAt"]),
-                        mode: (row["mode"] as String?).flatMap { AgentMode($0) }
+                        mode: (row["mode"] as String?).flatMap { AgentMode($0) },
+                        model: row["model"]
                     )
                 }
             )
@@ -76,6 +77,11 @@ package final class CompanionHostStore: Sendable {
     /// The project of a chat, listed or not; nil for an unknown chat.
     func projectID(ofChat id: String) async throws(CompanionHostError) -> String? {
         try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.project }
+    }
+
+    /// The model that answered last in a chat; nil if none did.
+    func model(ofChat id: String) async throws(CompanionHostError) -> String? {
+        try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.model }
     }
 
     /// The title of a chat; nil without such a chat.

@@ -14,8 +14,11 @@ enum CommandLimits {
             case .sessionCreate(let project): isText(project, limit: 200)
             case .chatCreate(let project, let title):
                 isText(project, limit: 200) && title.map { $0.utf8.count <= 1000 } ?? true
-            case .chatSend(let chat, let prompt, let model, let tools):
-                isText(chat, limit: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
+            case .chatSend(let chat, let prompt, let model, let tools, let images):
+                images.count <= TurnImage.mostPictures
+                    && images.allSatisfy { $0.bytes.count <= TurnImage.mostBytes && TurnImage(file: $0.bytes) == $0 }
+                    && prompt.utf8.count <= 1 << 20 && tools?.allSatisfy { $0.utf8.count <= 1000 } ?? true
+                    && isText(chat, limit: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, limit: 200) } ?? true && tools?.count ?? 0 <= 200
             case .sessionRemove(let chat, _): isText(chat, limit: 200)
             case .chatCancel(let chat, let turn): isText(chat, limit: 200) && isText(turn, limit: 200)

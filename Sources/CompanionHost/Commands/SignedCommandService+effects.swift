@@ -72,7 +72,7 @@ extension SignedCommandService {
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
     func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> CommandLedger.Outcome
     {
-        guard case .chatSend(let chatID, let prompt, let model, let allowedTools) = payload else {
+        guard case .chatSend(let chatID, let prompt, let model, let allowedTools, let images) = payload else {
             throw HostError(.commandBadShape, "The body is not JSON with the fields of this request")
         }
         let turnID = UUID().uuidString.lowercased()
@@ -81,12 +81,25 @@ extension SignedCommandService {
             guard let chat = try ChatRecord.fetchOne(database, key: ["id": chatID]),
                 services.store.catalog.project(id: chat.project) != nil
             else { throw HostError(.requestNotFound, "Unknown chat") }
-            guard services.agent.isAvailable() else { throw HostError.agentUnavailable }
-            if let model, !services.agent.models.contains(where: { $0.id == model }) {
+            if let model, services.agent.owner(of: model) == nil {
                 throw HostError(.requestInvalid, "Unknown model")
             }
+            let chosen = try services.agent.model(asked: model, kept: chat.model)
+            let agent = services.agent.member(answering: chosen ?? "")
+            guard agent.isAvailable() else { throw HostError.agentUnavailable }
+            guard images.isEmpty || agent.mayTakeImages else {
+                throw HostError(.requestInvalid, "This agent takes no pictures")
+            }
             try services.quotas.charge(usage, to: command.deviceId, in: database)
-            return try CanonicalJSON(["turnId": .string(turnID)])
+            // Here, so that of two prompts that come together one chooses.
+            if chat.model == nil, let chosen {
+                var chat = chat
+                chat.model = chosen
+                try chat.update(database, columns: ["model"])
+            }
+            // Says to the device that its pictures were not passed over.
+            let count: JSONValue? = images.isEmpty ? nil : .integer(Int64(images.count))
+            return try CanonicalJSON(.object(["turnId": .string(turnID), "images": count].compactMapValues(\.self)))
         }
         // The host may have ended between the two: then the turn is begun now.
         let id = outcome.result["turnId"]?.string ?? turnID
@@ -98,13 +111,15 @@ extension SignedCommandService {
             chatID: chatID,
             prompt: prompt,
             directory: project.path,
-            allowedTools: allowedTools.map(Set.init)
+            allowedTools: allowedTools.map(Set.init),
+            images: images
         )
+        let chosen = try services.agent.model(asked: model, kept: try await services.store.model(ofChat: chatID))
         do {
             try await services.turns.submit(
                 turn,
                 project: project,
-                model: model ?? services.agent.models.first?.id,
+                model: chosen,
                 device: command.deviceId,
                 id: id
             )

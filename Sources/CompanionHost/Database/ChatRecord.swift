@@ -12,6 +12,8 @@ struct ChatRecord: HostRecord {
     /// Empty for a chat without a prompt and without a title of its own.
     var title: String
     var updatedAt: Date
+    /// The id of the model that answered last.
+    var model: String?
     /// How many messages it has.
     var messages = 0
 }

@@ -26,6 +26,8 @@ extension HostDatabase {
             project TEXT NOT NULL REFERENCES project (id),
             title TEXT NOT NULL,
             updatedAt TEXT NOT NULL,
+            -- The id of the model, or the agent, that answered last.
+            model TEXT,
             messages INTEGER NOT NULL DEFAULT 0
         );
         CREATE INDEX chatOfProject ON chat (project, updatedAt DESC);

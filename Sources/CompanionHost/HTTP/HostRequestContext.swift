@@ -108,7 +108,8 @@ struct HostRequestContext: RequestContext {
 
     /// Closing spares reading the rest.
     private static func tooLarge(_ limit: Int) -> HostResponseError {
-        let text = limit == BodyLimit.device ? "Request body is over 1 MiB" : "Request body is over 8 KiB"
+        let size = limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB"
+        let text = "Request body is over \(size)"
         return HostResponseError(.contentTooLarge, text, headers: [.connection: "close"])
     }
 }
@@ -120,6 +121,8 @@ enum BodyLimit {
     static let anybody = 8 << 10
     /// Bytes that a device may send: 1 MiB.
     static let device = 1 << 20
+    /// Bytes of a command, which may have pictures: 16 MiB.
+    static let command = 16 << 20
 }
 
 extension Request {

@@ -17,7 +17,7 @@ extension TurnRunner {
     func end(_ job: Job, as ending: Ending, text: String = "", changed: Int? = nil) {
         let outcome = ending.state
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
-        let last = lastEvent(of: ending, files: changed.flatMap { $0 > 0 ? $0 : nil })
+        let last = lastEvent(of: ending, by: job.agent, files: changed.flatMap { $0 > 0 ? $0 : nil })
         log.end(job.feed, with: last, as: outcome, answer: answer)
         logger.info(
             "turn",
@@ -52,7 +52,8 @@ extension TurnRunner {
                 text: job.turn.prompt,
                 chatID: chatID,
                 project: job.project,
-                title: CompanionHostStore.title(prompt: job.turn.prompt)
+                title: CompanionHostStore.title(prompt: job.turn.prompt),
+                model: job.model.flatMap { agent.owner(of: $0) == nil ? nil : $0 }
             ) { [id = job.feed.id] in try TurnEventLog.run(id, in: $0) }
         } catch {
             logger.error("prompt not stored", metadata: .failure(error, ["chat": "\(chatID)"]))
@@ -98,9 +99,9 @@ extension TurnRunner {
         sink: AnswerSink,
         noting start: NIOLockedValueBox<GitSessions.Start?>
     ) async throws -> AgentTurn {
-        guard let sessions else { return job.turn }
+        guard let sessions, job.agent.changesFiles else { return job.turn }
         let begun = try await sink.waiting {
-            try await sessions.begin(job.turn, project: job.project) { [agent] chat in
+            try await sessions.begin(job.turn, project: job.project) { [agent = job.agent] chat in
                 agent.forget(chat: chat)
             } say: { text in
                 sink.emit(.status(text))
@@ -134,7 +135,7 @@ extension TurnRunner {
             overflow: { overflow.yield() }
         )
         return await withTaskGroup(of: Ending.self) { group in
-            group.addTask { [agent, ask] in
+            group.addTask { [agent = job.agent, ask] in
                 do {
                     let turn = try await self.begin(job, sink: sink, noting: start)
                     let conversation = AgentConversation(
@@ -225,7 +226,7 @@ extension TurnRunner {
     }
 
     /// - Parameter files: How many files the agent has changed; nil for none, and where it is not known.
-    private func lastEvent(of ending: Ending, files: Int?) -> TurnEvent {
+    private func lastEvent(of ending: Ending, by agent: any Agent, files: Int?) -> TurnEvent {
         let text: String
         switch ending {
         case .finished: return .done(files: files)

@@ -22,6 +22,8 @@ package final class TurnRunner: Sendable {
         /// Has an element once the turn is to end before its time.
         var requests: AsyncStream<Ending>
         var request: AsyncStream<Ending>.Continuation
+        /// The agent that answers.
+        var agent: any Agent
         let takenAt = ContinuousClock.now
         /// When it will not be started any more.
         var startBefore: ContinuousClock.Instant
@@ -158,6 +160,7 @@ package final class TurnRunner: Sendable {
             },
             requests: requests,
             request: request,
+            agent: agent.member(answering: model ?? ""),
             startBefore: .now + timeout * 5
         )
         watches.watch(device, until: expiry(device))

@@ -191,6 +191,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var models: [CompanionModel]?
     /// Why the agent's last turn or its process failed; nil if it works.
     package var trouble: AgentTrouble?
+    /// All agents; the first is the default.
+    package var agents: [AdminAgent]?
     /// Whether pairing by the six digits is locked, after too many wrong codes.
     package var pairingLocked: Bool
     /// Wrong codes since the last successful pairing or the last unlock.
@@ -214,6 +216,7 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         devices: Int,
         models: [CompanionModel]? = nil,
         trouble: AgentTrouble? = nil,
+        agents: [AdminAgent]? = nil,
         pairingLocked: Bool,
         failuresInARow: Int,
         challengeExpiresAt: Date? = nil,
@@ -230,12 +233,34 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         self.devices = devices
         self.models = models
         self.trouble = trouble
+        self.agents = agents
         self.pairingLocked = pairingLocked
         self.failuresInARow = failuresInARow
         self.challengeExpiresAt = challengeExpiresAt
         self.nextChallengeAt = nextChallengeAt
         self.triesLeft = triesLeft
         self.notifications = notifications
+    }
+}
+
+/// An agent of a host, and how it is.
+package struct AdminAgent: Codable, Sendable, Hashable {
+    /// The id by which prompts choose it.
+    package var id: String
+    package var name: String
+    /// Whether it can work: its program is there.
+    package var isAvailable: Bool
+    /// Why its last turn or its process failed; nil if it works.
+    package var trouble: AgentTrouble?
+
+    package init(id: String, name: String, isAvailable: Bool, trouble: AgentTrouble? = nil) {
+        (self.id, self.name, self.isAvailable, self.trouble) = (id, name, isAvailable, trouble)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name
+        case isAvailable = "available"
+        case trouble
     }
 }
 

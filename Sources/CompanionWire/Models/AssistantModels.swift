@@ -17,6 +17,9 @@ package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
 
         package var supports: Supports?
 
+        /// Those of one that takes no pictures.
+        package static let blind = Capabilities(supports: Supports(vision: false))
+
         package init(supports: Supports?) {
             self.supports = supports
         }
@@ -28,12 +31,18 @@ package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
     package var name: String
     /// nil if the host tells none, or none that can be read.
     package var capabilities: Capabilities?
+    /// The id of the agent that has several models; nil for one that is its only one. A chat stays with its agent.
+    package var agent: String?
 
-    package init(id: String, name: String, capabilities: Capabilities? = nil) {
+    package init(id: String, name: String, capabilities: Capabilities? = nil, agent: String? = nil) {
         self.id = id
         self.name = name
         self.capabilities = capabilities
+        self.agent = agent
     }
+
+    /// The id of its agent.
+    package var owner: String { agent ?? id }
 
     /// Only the id has to be there: it stands in for a missing name.
     package init(from decoder: any Decoder) throws {
@@ -41,6 +50,7 @@ package struct CompanionModel: Codable, Sendable, Hashable, Identifiable {
         id = try container.decode(String.self, forKey: .id)
         name = try container.decodeIfPresent(String.self, forKey: .name) ?? id
         capabilities = try? container.decodeIfPresent(Capabilities.self, forKey: .capabilities)
+        agent = try? container.decodeIfPresent(String.self, forKey: .agent)
     }
 }
 

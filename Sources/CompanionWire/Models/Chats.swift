@@ -11,13 +11,23 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
     package var lastUpdatedAt: Date?
     /// The latest mode that the agent reported for this chat; nil if it is not known.
     package var mode: AgentMode?
+    /// The id of the model, or the agent, that answered last; nil if none did, or the host does not tell.
+    package var model: String?
 
-    package init(id: String, projectId: String, title: String, lastUpdatedAt: Date?, mode: AgentMode? = nil) {
+    package init(
+        id: String,
+        projectId: String,
+        title: String,
+        lastUpdatedAt: Date?,
+        mode: AgentMode? = nil,
+        model: String? = nil
+    ) {
         self.id = id
         self.projectId = projectId
         self.title = title
         self.lastUpdatedAt = lastUpdatedAt
         self.mode = mode
+        self.model = model
     }
 
     /// Only the id has to be there.
@@ -28,6 +38,7 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
         title = try container.decodeIfPresent(String.self, forKey: .title) ?? ""
         lastUpdatedAt = try? container.decodeIfPresent(Date.self, forKey: .lastUpdatedAt)
         mode = try container.decodeIfPresent(AgentMode.self, forKey: .mode)
+        model = try? container.decodeIfPresent(String.self, forKey: .model)
     }
 }
 

@@ -11,6 +11,25 @@ package struct TurnImage: Sendable, Hashable {
     }
 }
 
+extension TurnImage {
+    /// The most bytes of a picture. As Base64 it has 5,000,000 then, the most that Anthropic takes.
+    package static let mostBytes = 3_750_000
+    /// Pictures of a prompt, and bytes of all of them.
+    package static let mostPictures = 8
+    package static let mostTotal = 11_000_000
+
+    /// The types that agents and services of models take.
+    private static let types: [PictureType: String] = [
+        .png: "image/png", .jpeg: "image/jpeg", .gif: "image/gif", .webp: "image/webp",
+    ]
+
+    /// The picture of a file, known by its first bytes; nil for other files. It may be too large.
+    package init?(file bytes: [UInt8]) {
+        guard let type = PictureType(bytes).flatMap({ Self.types[$0] }) else { return nil }
+        self.init(bytes: bytes, mediaType: type)
+    }
+}
+
 /// The file format of a picture. It is read from the first bytes, because Macs send PNG and say JPEG (lumi,
 /// screenshot).
 package enum PictureType: String, Sendable, Hashable, Codable {

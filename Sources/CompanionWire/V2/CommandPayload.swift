@@ -6,7 +6,13 @@ package enum CommandPayload: Sendable, Hashable {
     case sessionCreate(projectID: String)
     case chatCreate(projectID: String, title: String?)
     /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
-    case chatSend(chatID: String, prompt: String, model: String?, allowedTools: [String]?)
+    case chatSend(
+        chatID: String,
+        prompt: String,
+        model: String?,
+        allowedTools: [String]?,
+        images: [TurnImage] = []
+    )
     case chatCancel(chatID: String, turnID: String)
     /// `optionID`: nil rejects, in whichever way the agent takes it. `content`: the values of a form; one with a fraction
     /// is a text.
@@ -39,11 +45,16 @@ package enum CommandPayload: Sendable, Hashable {
         case .chatCreate(let projectID, let title):
             members["projectId"] = .string(projectID)
             members["title"] = title.map(JSONValue.string)
-        case .chatSend(let chatID, let prompt, let model, let allowedTools):
+        case .chatSend(let chatID, let prompt, let model, let allowedTools, let images):
             members["chatId"] = .string(chatID)
             members["prompt"] = .string(prompt)
             members["model"] = model.map(JSONValue.string)
             members["allowedTools"] = allowedTools.map { .array($0.map(JSONValue.string)) }
+            if !images.isEmpty {
+                members["images"] = .array(
+                    images.map { ["mimeType": .string($0.mediaType), "data": .string(Base64.encode($0.bytes))] }
+                )
+            }
         case .chatCancel(let chatID, let turnID):
             members["chatId"] = .string(chatID)
             members["turnId"] = .string(turnID)
@@ -75,7 +86,8 @@ package enum CommandPayload: Sendable, Hashable {
                 chatID: try fields.text("chatId"),
                 prompt: try fields.text("prompt"),
                 model: try fields.optionalText("model"),
-                allowedTools: try fields.optionalTexts("allowedTools")
+                allowedTools: try fields.optionalTexts("allowedTools"),
+                images: try fields.images("images")
             )
         case "chat.cancel":
             self = .chatCancel(chatID: try fields.text("chatId"), turnID: try fields.text("turnId"))
@@ -117,6 +129,23 @@ package enum CommandPayload: Sendable, Hashable {
             case .bool(let flag): return flag
             default: throw error(name, rule: "true or false")
             }
+        }
+
+        /// - Returns: An empty list if there are none.
+        func images(_ name: String) throws(SignedCommandError) -> [TurnImage] {
+            let elements: [JSONValue]
+            switch json[name] {
+            case nil, .null: return []
+            case .array(let list): elements = list
+            default: throw error(name, rule: "a list of pictures")
+            }
+            var images: [TurnImage] = []
+            for element in elements {
+                guard let type = element["mimeType"]?.string, let bytes = element["data"]?.string.flatMap(Base64.decode)
+                else { throw error(name, rule: "a list of pictures, each with mimeType and data in Base64") }
+                images.append(TurnImage(bytes: bytes, mediaType: type))
+            }
+            return images
         }
 
         func optionalObject(_ name: String) throws(SignedCommandError) -> [String: JSONValue]? {

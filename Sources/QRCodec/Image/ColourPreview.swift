@@ -68,7 +68,7 @@ struct ColourImage {
         bytes = [UInt8](repeating: 0, count: width * height * 3)
     }
 
-    fileprivate func mean(columns: Range<Int>, rows: Range<Int>) -> ColourPreview.Colour {
+    func mean(columns: Range<Int>, rows: Range<Int>) -> ColourPreview.Colour {
         var (red, green, blue) = (0, 0, 0)
         for y in rows {
             for x in columns {

@@ -19,6 +19,26 @@ enum WebPDecoder {
         return try decode(picture, width: width, height: height)
     }
 
+    /// All pixels, three bytes each: red, green and blue. Transparency is left out; of animations, the first picture.
+    static func decodeColour(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> ColourImage {
+        let picture = firstPicture(of: data)
+        var (width, height) = (Int32(0), Int32(0))
+        let isKnown = picture.withUnsafeBufferPointer { WebPGetInfo($0.baseAddress, $0.count, &width, &height) }
+        guard isKnown != 0, width > 0, height > 0 else { throw damaged }
+        try limits.check(width: Int(width), height: Int(height), kind: "WebP image", bytesPerPixel: 3 + 4)
+        var image = ColourImage(width: Int(width), height: Int(height))
+        let size = image.bytes.count
+        let isWhole = picture.withUnsafeBufferPointer { bytes in
+            image.bytes.withUnsafeMutableBufferPointer { pixels in
+                WebPDecodeRGBInto(bytes.baseAddress, bytes.count, pixels.baseAddress, size, width * 3) != nil
+            }
+        }
+        guard isWhole else { throw damaged }
+        return image
+    }
+
+    private static var damaged: QRCodecError { QRCodecError(.corrupt, message: "The WebP image is damaged.") }
+
     private static func decode(_ data: ArraySlice<UInt8>, width: Int, height: Int) throws(QRCodecError) -> DecodedImage
     {
         guard let decoder = WebPINewRGB(MODE_RGBA, nil, 0, 0) else {
@@ -70,7 +90,7 @@ enum WebPDecoder {
             QRCodecError(.truncated, message: "The WebP image ends too early.")
         case VP8_STATUS_OUT_OF_MEMORY:
             QRCodecError(.decoderFailed, message: "There is not enough memory to read the WebP image.")
-        default: QRCodecError(.corrupt, message: "The WebP image is damaged.")
+        default: damaged
         }
     }
 }

@@ -10,17 +10,31 @@ import Terminal
 struct AgentOptions: ParsableArguments {
     @Option(
         help: """
-            The agent that answers: builtin, openai (a model on any OpenAI-compatible server), or one that `pairtool \
-            host agents` lists.
+            An agent that answers: builtin, openai (a model on any OpenAI-compatible server), or one that `pairtool \
+            host agents` lists. May be given several times: each chat chooses, and the first is the default.
             """,
-        completion: .list(AgentChoice.allValueStrings)
+        completion: .list(AgentPreset.words)
     )
-    var agent: AgentChoice?
+    var agent: [String] = []
 
     @Option(
-        help: ArgumentHelp("Run this command, with its arguments, instead of the built-in agent.", valueName: "command")
+        help: ArgumentHelp(
+            "An agent that is this command, with its arguments (repeatable).",
+            valueName: "command"
+        )
     )
-    var agentCommand: String?
+    var agentCommand: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A copy of the public registry of agents, a file or an https URL: --agent takes its ids too. The command of \
+            such an agent is shown first, and run after a yes (--yes).
+            """,
+            valueName: "place"
+        )
+    )
+    var registry: String?
 
     @Option(
         name: .customLong("model"),
@@ -53,7 +67,7 @@ struct AgentOptions: ParsableArguments {
     )
     var context: Int?
 
-    @Flag(help: "The command of --agent-command speaks the Agent Client Protocol.")
+    @Flag(help: "The commands of --agent-command speak the Agent Client Protocol.")
     var acp = false
 
     @Option(
@@ -73,35 +87,21 @@ struct AgentOptions: ParsableArguments {
     @Flag(help: "Allow modes in which the agent does everything without asking.")
     var allowBypass = false
 
-    /// An agent on the command line.
-    enum AgentChoice: ExpressibleByArgument {
-        case builtin
-        case openai
-        case preset(AgentPreset)
-
-        init?(argument: String) {
-            if argument == "builtin" {
-                self = .builtin
-            } else if argument == "openai" {
-                self = .openai
-            } else if let preset = AgentPreset.find(argument) {
-                self = .preset(preset)
-            } else {
-                return nil
-            }
-        }
-
-        static var allValueStrings: [String] { ["builtin", "openai"] + AgentPreset.all.map(\.id) }
-    }
-
     mutating func validate() throws {
-        if agent != nil, agentCommand != nil {
-            throw ValidationError("--agent and --agent-command cannot be used together.")
+        for name in agent where registry == nil && !AgentPreset.words.contains(where: { name.isSame(as: $0) }) {
+            let near = NearestWord.of(name, in: AgentPreset.words).map { " Did you mean \($0)?" } ?? ""
+            throw ValidationError(
+                "There is no agent “\(name)”.\(near) `pairtool host agents` lists them; --registry adds others."
+            )
         }
-        if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
+        guard agent.unique.count == agent.count else { throw ValidationError("--agent names an agent twice.") }
+        for command in agentCommand where ShellWords.split(command)?.isEmpty != false {
             throw ValidationError("--agent-command is empty or has an unclosed quote.")
         }
-        if acp, agentCommand == nil { throw ValidationError("--acp needs --agent-command.") }
+        if acp, agentCommand.isEmpty { throw ValidationError("--acp needs --agent-command.") }
+        guard acp || agentCommand.count + (agentCommand.isEmpty ? 0 : agent.count) <= 1 else {
+            throw ValidationError("Several agents with --agent-command need --acp.")
+        }
         if !speaksACP, !agentVariables.isEmpty || agentSignIn != nil || allowBypass {
             throw ValidationError(
                 "--agent-env, --agent-sign-in and --allow-bypass need an agent from `pairtool host agents`, or --acp."
@@ -124,27 +124,20 @@ struct AgentOptions: ParsableArguments {
         }
     }
 
-    /// Whether the agent speaks the Agent Client Protocol.
-    var speaksACP: Bool {
-        if case .preset? = agent { true } else { acp }
-    }
+    /// Whether an agent speaks the Agent Client Protocol.
+    var speaksACP: Bool { acp || agent.contains { !["builtin", "openai"].contains($0) } }
 
-    /// Whether the agent may change files: neither the built-in one nor a model does.
-    var changesFiles: Bool { speaksACP || agentCommand != nil }
+    /// Whether an agent may change files: neither the built-in one nor a model does.
+    var changesFiles: Bool { speaksACP || !agentCommand.isEmpty }
 
-    /// Whether the agent is a model behind a server.
-    var isModel: Bool {
-        if case .openai? = agent { true } else { false }
-    }
+    /// Whether an agent is a model behind a server.
+    var isModel: Bool { agent.contains { $0.isSame(as: "openai") } }
 
     /// How long the agent may be silent by default. Models and agents of their own think for minutes.
     var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
 }
 
-extension String {
-    /// Whether the text can be the name of an environment variable.
-    fileprivate var isVariableName: Bool {
-        guard let first = utf8.first, !first.isASCIIDigit else { return false }
-        return utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIDigit || $0.isASCIILetter }
-    }
+extension AgentPreset {
+    /// What `--agent` takes without a registry.
+    static var words: [String] { ["builtin", "openai"] + all.map(\.id) }
 }

@@ -6,14 +6,19 @@ import PairingAgent
 import Providers
 import Terminal
 
-/// The agent that the options of a host choose.
+/// The agents that the options of a host choose.
 struct HostAgent {
     let options: AgentOptions
-    let context: TerminalContext
+    let confirmation: ConfirmationOptions
+    let output: Output
 
-    /// - Throws: ``AppError`` for an agent that is not installed, for a variable that is not set, and for a key that
-    ///   is missing; `ProviderError` for an address that no key may go to.
-    func kind() async throws -> HostAgentKind {
+    private var context: TerminalContext { output.context }
+
+    /// - Returns: The default one first.
+    /// - Throws: ``AppError`` for an agent that is not installed, for a variable that is not set, for a key that is
+    ///   missing, and for a command of a registry that nobody confirms; `ProviderError` for an address that no key may go
+    ///   to.
+    func kinds() async throws -> [HostAgentKind] {
         if let name = options.agentVariables.first(where: { context.environment[$0] == nil }) {
             throw AppError(
                 .usage,
@@ -22,12 +27,59 @@ struct HostAgent {
                 next: "export \(name), or leave out --agent-env \(name)"
             )
         }
-        if options.isModel { return .model(try await model()) }
-        if case .preset(let preset)? = options.agent { return .acp(try launch(preset)) }
-        guard let words = options.agentCommand.flatMap(ShellWords.split) else { return .builtin }
-        guard options.acp else { return .command(words) }
-        let program = words.first?.parts("/").last.map(String.init)
-        return .acp(completed(ACPLaunch(name: program ?? "The agent", command: words)))
+        let registry = try await options.registry.asyncMap {
+            try await RegistryPlace(text: $0, context: context).read()
+        }
+        var kinds: [HostAgentKind] = []
+        for name in options.agent {
+            switch name {
+            case "builtin": kinds.append(.builtin)
+            case "openai": kinds.append(.model(try await model()))
+            default: kinds.append(.acp(try await launch(name, registry)))
+            }
+        }
+        let commands = options.agentCommand.compactMap(ShellWords.split)
+        for words in commands { kinds.append(options.acp ? .acp(launch(words, of: commands)) : .command(words)) }
+        return kinds.isEmpty ? [.builtin] : kinds
+    }
+
+    /// An agent that is a command. One alone is called `agent`; several have the names of their programs.
+    private func launch(_ words: [String], of all: [[String]]) -> ACPLaunch {
+        let name = { (words: [String]) in words.first?.parts("/").last.map(String.init) ?? "agent" }
+        let same = all.prefix { $0 != words }.count { name($0).isSame(as: name(words)) }
+        let id = all.count == 1 && options.agent.isEmpty ? "agent" : name(words) + (same == 0 ? "" : "-\(same + 1)")
+        return completed(ACPLaunch(id: id, name: name(words), command: words, isCommand: true))
+    }
+
+    private func launch(_ name: String, _ registry: AgentRegistry?) async throws -> ACPLaunch {
+        if let preset = AgentPreset.find(name) { return try launch(preset) }
+        guard let entry = registry?.entry(name) else {
+            throw AppError(
+                .nothingFound,
+                "agent.unknown",
+                "the registry has no agent “\(name)” that runs on this machine",
+                next: "pairtool host agents --registry \(options.registry ?? "FILE")"
+            )
+        }
+        let program = entry.command[0]
+        guard AgentProgram.find(program) != nil else {
+            throw AppError(
+                .hostUnavailable,
+                "agent.not_installed",
+                "\(entry.name) is not installed: there is no program \(program)",
+                next: entry.archive.map { "download \($0), and put \(program) into a folder of PATH" }
+                    ?? "install \(program), which fetches it"
+            )
+        }
+        if confirmation.yes { output.say("\(entry.name) is run as: \(entry.commandLine)") }
+        try await confirmation.confirm(
+            "\(entry.name) \(entry.version) of the registry is run as\n  \(entry.commandLine)\nIt may do whatever you may. Run it?",
+            code: "agent.not_confirmed",
+            output: output,
+            outcome: "nothing was run"
+        )
+        let environment = AgentEnvironment(fixed: entry.environment)
+        return completed(ACPLaunch(id: entry.id, name: entry.name, command: entry.command, environment: environment))
     }
 
     private func model() async throws -> ModelLaunch {
@@ -74,8 +126,10 @@ struct HostAgent {
             throw AppError(
                 .hostUnavailable,
                 "agent.not_installed",
-                "\(preset.name) is not installed: there is no program \(programs) in PATH, in ~/.local/bin or beside pairtool",
-                next: "\(preset.install). If it is elsewhere, add its folder to PATH. \(AgentProgram.serviceAdvice)"
+                "\(preset.name) is not installed: there is no program \(programs) where pairtool looks",
+                next:
+                    "\(preset.install). If it is elsewhere (pairtool host agents says where it looks), add its folder to "
+                    + "PATH. \(AgentProgram.serviceAdvice)"
             )
         }
         let launch = ACPLaunch(

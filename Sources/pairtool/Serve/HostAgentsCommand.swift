@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionHost
+import CompanionWire
 import PairingAgent
 import Terminal
 
@@ -16,16 +17,33 @@ struct HostAgentsCommand: AsyncParsableCommand {
             Examples:
               pairtool host agents
               pairtool host agents --installed --json
+              pairtool host agents --registry registry.json
             """
     )
 
     @Flag(help: "List only the agents that are installed.")
     var installed = false
 
+    @Option(
+        help: ArgumentHelp(
+            "List the agents of this copy of the public registry instead: a file, or an https URL.",
+            valueName: "place"
+        )
+    )
+    var registry: String?
+
     @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if installed, registry != nil { throw ValidationError("Use --installed or --registry, not both.") }
+    }
 
     func run() async throws {
         let output = options.output
+        if let registry {
+            let found = try await RegistryPlace(text: registry, context: output.context).read()
+            return output.list(registry: found)
+        }
         var rows = await RunnableAgent.all(environment: output.context.environment)
         if installed { rows.removeAll { $0.path == nil } }
         guard !rows.isEmpty else {
@@ -45,6 +63,29 @@ struct HostAgentsCommand: AsyncParsableCommand {
         )
         guard output.format == .text else { return }
         for row in rows where row.path == nil { output.say("To install \(row.id): \(row.install)", indent: 2) }
+        output.say("Looked in: \(AgentProgram.searchPath.parts(":").joined(separator: ", "))", indent: 2)
         output.say("To run one: pairtool host --agent NAME")
+    }
+}
+
+extension Output {
+    /// Lists the agents of a registry, with what would be run.
+    fileprivate func list(registry: AgentRegistry) {
+        list(
+            registry.entries,
+            columns: [
+                TableColumn("AGENT", rank: 0) { $0.id },
+                TableColumn("NAME", shrinks: true, rank: 3) { $0.name },
+                TableColumn("VERSION", shrinks: true, rank: 2) { $0.version },
+                TableColumn("COMMAND", shrinks: true, rank: 1) { $0.commandLine },
+            ],
+            id: \.id
+        )
+        guard format == .text else { return }
+        for entry in registry.entries {
+            guard let archive = entry.archive else { continue }
+            say("To install \(entry.id): download \(archive)", indent: 2)
+        }
+        say("To run one: pairtool host --agent NAME --registry PLACE")
     }
 }

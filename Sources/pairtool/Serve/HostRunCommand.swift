@@ -99,6 +99,7 @@ struct HostRunCommand: AsyncParsableCommand {
     @Flag(help: "Print the codes even if standard output is not a terminal. With --json, print the QR payloads too.")
     var showSecrets = false
 
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var density: DensityOption
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
@@ -142,7 +143,7 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let agentKind = try await HostAgent(options: agent, context: context).kind()
+        let agentKinds = try await HostAgent(options: agent, confirmation: confirmation, output: output).kinds()
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
@@ -161,7 +162,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 lan: lan,
                 projects: try ServedProjects.resolved(projects),
                 databasePath: directory + "/host.sqlite",
-                agent: agentKind,
+                agents: agentKinds,
                 agentLogPath: context.paths.state + "/agent.log",
                 questionTimeout: questionTimeout?.duration ?? .seconds(1800),
                 usesWorktrees: worktree,

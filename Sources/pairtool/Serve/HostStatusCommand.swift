@@ -52,13 +52,15 @@ struct HostStatusRow: Encodable {
     var models: [String]
     /// Why the agent did not do its work last.
     var agentTrouble: String?
+    /// All agents, the default one first.
+    var agents: [AdminAgent]
     var pairing: Pairing
     /// Whom the host tells that an agent waits.
     var notifications: [AdminNotification]
     private var answers: String
 
     private enum CodingKeys: CodingKey {
-        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, pairing, notifications
+        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, agents, pairing, notifications
     }
 
     init(_ status: AdminStatus) {
@@ -71,6 +73,7 @@ struct HostStatusRow: Encodable {
         devices = status.devices
         models = status.models?.map(\.id) ?? []
         agentTrouble = status.trouble?.message
+        agents = status.agents ?? []
         notifications = status.notifications ?? []
         answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(
@@ -90,9 +93,15 @@ struct HostStatusRow: Encodable {
             "listens": ports.compactMap(\.self).joined(separator: ", ") + " " + place,
             "devices": "\(devices)",
             "answers": answers,
-            "trouble": agentTrouble,
+            "trouble": agents.count > 1 ? nil : agentTrouble,
             "pairing": pairingText(now: now),
         ]
+        if agents.count > 1 {
+            for agent in agents {
+                let state = agent.trouble?.message ?? (agent.isAvailable ? "ready" : "its program is missing")
+                facts.add("agent", "\(agent.id): \(state)")
+            }
+        }
         for place in notifications {
             facts.add("notifies", place.target + (place.failure.map { " (failed: \($0))" } ?? ""))
         }

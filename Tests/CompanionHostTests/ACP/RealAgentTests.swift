@@ -23,7 +23,7 @@ private func decide(_ kind: ApprovalOption.Kind) -> @Sendable (ProposedTool) asy
     .timeLimit(.minutes(15))
 )
 struct RealAgentTests {
-    private static let source = """
+    static let source = """
         import pathlib, sys
         from pydantic_ai import Agent, DeferredToolRequests
         from pydantic_ai.models.test import TestModel
@@ -143,7 +143,7 @@ struct RealAgentTests {
     }
 
     private func withAgent<R: Sendable>(
-        _ source: String = source,
+        _ source: String = RealAgentTests.source,
         in directory: String,
         sessions: ACPAgentTests.Sessions = .init(),
         _ body: @escaping @Sendable (ACPAgentTests.Bench) async throws -> R
@@ -328,6 +328,57 @@ struct AgentaoTests {
         try Data(Self.source.utf8).write(to: URL(filePath: directory + "/agent.py"))
         let launch = ACPLaunch(name: "agentao", command: [python, directory + "/agent.py", directory])
         return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
+    }
+
+    @Test("Beside another real agent in one host, it answers ten chats while one of them waits for a person")
+    func two() async throws {
+        try await withTemporaryDirectory { directory in
+            let sources = [("agentao", Self.source), ("pydantic", RealAgentTests.source)]
+            let agents = try sources.map { id, source in
+                let place = "\(directory)/\(id)"
+                try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+                try Data(source.utf8).write(to: URL(filePath: place + "/agent.py"))
+                return HostAgentKind.acp(ACPLaunch(id: id, name: id, command: [python, place + "/agent.py", place]))
+            }
+            try await withHostAndDevice(in: directory) {
+                $0.agents = agents
+            } _: { host, device in
+                try await device.pair()
+                let project = try await device.firstProject()
+                func begin(_ prompt: String, _ agent: String) async throws -> (chat: String, turn: String) {
+                    let made = try await device.execute(.chatCreate(projectID: project, title: nil)).result["id"]?
+                        .string
+                    let chat = try #require(made)
+                    let sent = try await device.execute(
+                        .chatSend(chatID: chat, prompt: prompt, model: agent, allowedTools: nil)
+                    )
+                    return (chat, try #require(sent.result["turnId"]?.string))
+                }
+                let waiting = try await begin("run echo once >>made", "agentao")
+                let question = try await host.event { event in
+                    if case .questionAsked(let question) = event { question } else { nil }
+                }
+                var others: [(chat: String, turn: String)] = []
+                for _ in 0..<9 { others.append(try await begin("hello", "agentao")) }
+                for other in others {
+                    #expect(try await device.events(chat: other.chat, turn: other.turn).body.contains("prompts: 1"))
+                }
+                let second = try await begin("delete it", "pydantic")
+                let asked = try await host.event { event in
+                    if case .questionAsked(let question) = event { question } else { nil }
+                }
+                #expect(asked.chatId == second.chat && question.chatId == waiting.chat)
+                for question in [asked, question] {
+                    _ = try await device.execute(
+                        .approvalDecide(approvalID: question.id, optionID: nil, content: nil)
+                    )
+                }
+                for turn in [waiting, second] {
+                    let reply = try await device.events(chat: turn.chat, turn: turn.turn)
+                    #expect(reply.body.contains("approval_decided"), "\(reply.body)")
+                }
+            }
+        }
     }
 
     @Test("It remembers what was said in a chat, also after a restart")

@@ -48,14 +48,15 @@ package enum FakeACPAgent {
     /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`; `credentials`: refuses until a file of this name was there
     /// when it started; `stops-reading`: the first process does, once it has begun a session; `config`, `config-yolo`,
     /// `config-stuck`: has its modes in options, the last one does not leave a mode; `early-yolo`, `early-option`,
-    /// `replay-yolo`: changes its mode together with the answer that begins a session, or before it.
+    /// `replay-yolo`: changes its mode together with the answer that begins a session, or before it; `blocks`: does nothing
+    /// else while it waits for an answer; `images`: takes pictures.
     private static let source = #"""
         import http.client, json, os, queue, socket, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
         if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
-        lock = threading.Lock(); answers = {}; cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
+        lock = threading.Lock(); answers = {}; waiting = set(); cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
         title = "\x1b]0;fake: ready\x07\x1b[?25l\ufeffReady {0}: " if "titles" in options else ""
         def answered(m): return {**m, "id": str(m["id"])} if "text-ids" in options and "method" not in m else m
         def send(*messages):
@@ -66,7 +67,7 @@ package enum FakeACPAgent {
             global count
             with lock: count += 1; number = count - 1
             number = f"srv_{number}" if "string-ids" in sys.argv else number
-            answers[number] = queue.Queue()
+            answers[number] = queue.Queue(); waiting.add(number)
             options = options or [("y", "Yes", "allow_once"), ("Y", "Always", "allow_always"), ("n", "No", "reject_once"), ("N", "Never", "reject_always")]
             send({"id": number, "method": "session/request_permission", "params": {"sessionId": session, "toolCall": call,
                 "options": [{"optionId": o, "name": n, "kind": k} for o, n, k in options]}})
@@ -74,13 +75,14 @@ package enum FakeACPAgent {
         def ask(session, call, options=None): return answers[request(session, call, options)].get()["result"]["outcome"]
         def stay(): threading.Event().wait()
         def memory(session): return f"{state}/memory-{session}"
-        def turn(id, session, text):
+        def turn(id, session, text, pictures):
             global count
             past = open(memory(session)).read() if os.path.exists(memory(session)) else ""
             open(memory(session), "a").write(text + "\n")
             word, _, rest = text.partition(" ")
             reason = "end_turn"
             if word == "say": say(session, rest)
+            elif word == "pictures": say(session, json.dumps([[b["type"], b["mimeType"], len(b["data"])] for b in pictures]))
             elif word == "recall": say(session, "|".join(past.split("\n")[:-1]))
             elif word == "cwd": say(session, os.getcwd())
             elif word == "long": say(session, "\u00e9" * (5 << 19))
@@ -220,11 +222,19 @@ package enum FakeACPAgent {
             available = [{"id": "yolo", "name": "YOLO"}] + ([] if "stuck-yolo" in options else [{"id": "ask", "name": "Ask first"}])
             return {"modes": {"currentModeId": current, "availableModes": available}}
         sessions = {}; forgotten = set()
-        for line in sys.stdin:
+        def lines():
+            later = []
+            for line in sys.stdin:
+                method = json.loads(line).get("method")
+                if "blocks" in options and waiting and method not in (None, "session/cancel"): later.append(line); continue
+                yield line
+                while later and not waiting: yield later.pop(0)
+        for line in lines():
             message = json.loads(line); method = message.get("method"); id = message.get("id"); p = message.get("params") or {}
             session = p.get("sessionId")
             if method is None:
                 open(f"{state}/answers", "a").write(line)
+                waiting.discard(id)
                 if id in answers: answers[id].put(message)
             elif method == "initialize":
                 if "silent" in options: continue
@@ -232,7 +242,7 @@ package enum FakeACPAgent {
                 if "gibberish" in options:
                     while True: print("usage: fake-agent [-h]", flush=True)
                 send({"id": id, "result": {"protocolVersion": 2 if "version-2" in options else 1, "agentInfo": {"name": "fake", "version": "1.0"},
-                    "agentCapabilities": {"loadSession": "load" in options, "sessionCapabilities": {"resume": {}} if "resume" in options else {}},
+                    "agentCapabilities": {"promptCapabilities": {"image": "images" in options}, "loadSession": "load" in options, "sessionCapabilities": {"resume": {}} if "resume" in options else {}},
                     "authMethods": [{"id": "key", "name": "A key"}]}})
             elif method == "authenticate": signed_in = True; send({"id": id, "result": {}})
             elif method == "session/new":
@@ -256,7 +266,7 @@ package enum FakeACPAgent {
             elif method == "session/prompt":
                 if session not in sessions or session in forgotten: send({"id": id, "error": {"code": -32002, "message": "no such session"}}); continue
                 cancelled.pop(session, None)
-                threading.Thread(target=turn, args=(id, session, p["prompt"][0]["text"]), daemon=True).start()
+                threading.Thread(target=turn, args=(id, session, p["prompt"][0]["text"], p["prompt"][1:]), daemon=True).start()
             elif method == "session/cancel": cancelled.setdefault(session, threading.Event()).set()
             elif id is not None: send({"id": id, "error": {"code": -32601, "message": "unknown"}})
         """#

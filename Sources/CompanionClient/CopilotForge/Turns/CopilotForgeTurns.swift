@@ -99,7 +99,8 @@ package struct CommandedTurns: TurnRunning {
         self.now = now
     }
 
-    package var takesImages: Bool { false }
+    /// Whether the agent takes them, the host knows.
+    package var takesImages: Bool { true }
 
     package func makeChat(projectID: String, title: String) async throws -> String {
         try await client.createChat(projectID: projectID, title: title).id
@@ -116,7 +117,12 @@ package struct CommandedTurns: TurnRunning {
 
     package func turn(chatID: String, request: TurnRequest) -> TurnEvents {
         TurnEvents { emit in
-            let turnID = try await client.startTurn(chatID: chatID, request: ContinueChatRequest(request))
+            let (turnID, images) = try await client.startTurn(
+                chatID: chatID,
+                request: ContinueChatRequest(request),
+                images: request.images
+            )
+            if images < request.images.count { emit(.status("The host took the prompt without its pictures")) }
             try await follow(turnID, in: chatID, emit)
         }
     }
@@ -178,7 +184,7 @@ extension CompanionAPIClient {
 }
 
 extension ContinueChatRequest {
-    /// A request to a CopilotForge host, which takes no pictures.
+    /// A request to a CopilotForge host, without its pictures.
     fileprivate init(_ request: TurnRequest) {
         self.init(
             prompt: request.prompt,

@@ -2,7 +2,7 @@ package import CompanionWire
 package import Logging
 import NIOConcurrencyHelpers
 
-/// An agent that speaks the Agent Client Protocol: one process for the host, started when it is needed, with a session
+/// An agent that speaks the Agent Client Protocol: a process for each project, started when it is needed, with a session
 /// for each chat, which the agent remembers.
 package struct ACPAgent: Agent {
     let launch: ACPLaunch
@@ -13,12 +13,19 @@ package struct ACPAgent: Agent {
     let report: @Sendable (AgentReport) -> Void
     private let sessions: any AgentSessionStore
     private let limits: ACPConnection.Limits
-    let current = NIOLockedValueBox<ACPConnection?>(nil)
+    let processes = NIOLockedValueBox(ACPProcesses())
     let lastTrouble = NIOLockedValueBox<AgentTrouble?>(nil)
     let starts: AsyncStream<Start>
     let starter: AsyncStream<Start>.Continuation
     /// One model, with the id and the name of the ``ACPLaunch``.
-    package let models: [CompanionModel]
+    private let model: CompanionModel
+
+    package var models: [CompanionModel] {
+        let seen = processes.withLockedValue { $0.connections }.lazy.compactMap(\.takesImages).first
+        var model = model
+        model.capabilities = seen.map { .init(supports: .init(vision: $0)) }
+        return [model]
+    }
 
     /// A process that is to be started.
     struct Start: Sendable {
@@ -70,11 +77,16 @@ package struct ACPAgent: Agent {
         self.logger = logger
         self.report = report
         (starts, starter) = AsyncStream.makeStream()
-        models = [CompanionModel(id: launch.id, name: launch.name)]
+        model = CompanionModel(id: launch.id, name: launch.name)
     }
 
-    /// One process answers them all, and one that waits for a person's answer needs nothing meanwhile.
+    /// A process answers several, and one that waits for a person's answer needs nothing meanwhile.
     package let turnLimit = 64
+
+    /// What an agent takes is known once it runs.
+    package var mayTakeImages: Bool {
+        processes.withLockedValue { $0.connections }.lazy.compactMap(\.takesImages).first ?? true
+    }
 
     package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
 
@@ -87,20 +99,16 @@ package struct ACPAgent: Agent {
     }
 
     package func forget(chat: String) {
-        current.withLockedValue { $0 }?.forget(chat: chat)
+        for connection in processes.withLockedValue({ $0.connections }) { connection.forget(chat: chat) }
     }
 
     /// Continues the chat's session with the agent, and begins a new one if there is none that can be continued.
     ///
     /// - Throws: ``AgentError`` with a text for people; `CancellationError`.
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
-        // A working tree may be removed while the process runs.
-        let connection = try use(in: turn.project ?? turn.directory)
+        let (connection, known) = try await place(of: turn, conversation: conversation)
         defer { connection.release() }
         do {
-            if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
-            let info = try await connection.ready()
-            let known = try await session(of: turn, info: info, connection: connection, conversation: conversation)
             guard try await run(turn, in: known, over: connection, conversation: conversation) != nil else {
                 return lastTrouble.withLockedValue { $0 = nil }
             }
@@ -112,27 +120,72 @@ package struct ACPAgent: Agent {
             }
             lastTrouble.withLockedValue { $0 = nil }
         } catch {
-            if Task.isCancelled || error as? ACPEnd == .shutdown { throw CancellationError() }
-            guard var described = describe(error) as? AgentError else { throw error }
-            let isEnd = error is ACPEnd || error is ACPFault
-            let needsSignIn = (error as? ACPRefusal)?.code == ACPRefusal.signInRequired
-            if !connection.hasStarted {
-                described.isUnavailable = true
-                if !needsSignIn, let refusal = error as? ACPRefusal {
-                    described.message = "\(launch.name) did not start: \(Self.reason(refusal))"
-                }
-            }
-            if isEnd || needsSignIn || described.isUnavailable {
-                let trouble = AgentTrouble(message: described.message, needsSignIn: needsSignIn)
-                lastTrouble.withLockedValue { $0 = trouble }
-            }
-            if needsSignIn {
-                // Who signs in meanwhile is known to another process.
-                connection.retire()
-                report(AgentReport(message: described.message))
-            }
-            throw described
+            throw failure(error, over: connection)
         }
+    }
+
+    /// The process that a turn's session is in, of which the turn is a user then, with the session's id.
+    private func place(
+        of turn: AgentTurn,
+        conversation: AgentConversation
+    ) async throws -> (ACPConnection, session: String) {
+        var before: ACPConnection?
+        while true {
+            let connection = use(for: turn)
+            // It is the only one that has the chat's session: whoever has to answer is waited for.
+            let hasNoOther = before === connection
+            before = connection
+            do {
+                if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
+                let info = try await connection.ready()
+                guard turn.images.isEmpty || info.takesImages else {
+                    throw AgentError(message: "\(launch.name) takes no pictures: the prompt was not sent")
+                }
+                let found = try await withThrowingTaskGroup(of: String?.self) { group in
+                    group.addTask {
+                        try await session(of: turn, info: info, connection: connection, conversation: conversation)
+                    }
+                    // It may begin no session before somebody has answered: another process does then.
+                    if !hasNoOther {
+                        group.addTask {
+                            try await connection.waitingForPeople(besides: turn.chatID)
+                            return nil
+                        }
+                    }
+                    defer { group.cancelAll() }
+                    return try await group.next() ?? nil
+                }
+                if let found { return (connection, found) }
+                connection.release()
+            } catch {
+                defer { connection.release() }
+                throw failure(error, over: connection)
+            }
+        }
+    }
+
+    /// The error that the turn's sender gets, which is noted as the agent's trouble where it is one.
+    private func failure(_ error: any Error, over connection: ACPConnection) -> any Error {
+        if Task.isCancelled || error as? ACPEnd == .shutdown { return CancellationError() }
+        guard var described = describe(error) as? AgentError else { return error }
+        let isEnd = error is ACPEnd || error is ACPFault
+        let needsSignIn = (error as? ACPRefusal)?.code == ACPRefusal.signInRequired
+        if !connection.hasStarted {
+            described.isUnavailable = true
+            if !needsSignIn, let refusal = error as? ACPRefusal {
+                described.message = "\(launch.name) did not start: \(Self.reason(refusal))"
+            }
+        }
+        if isEnd || needsSignIn || described.isUnavailable {
+            let trouble = AgentTrouble(message: described.message, needsSignIn: needsSignIn)
+            lastTrouble.withLockedValue { $0 = trouble }
+        }
+        if needsSignIn {
+            // Who signs in meanwhile is known to another process.
+            connection.retire()
+            report(AgentReport(message: described.message))
+        }
+        return described
     }
 
     /// Sends a prompt in a session, in a mode that is allowed, and passes on the agent's updates.
@@ -165,7 +218,13 @@ package struct ACPAgent: Agent {
                 try await makeAsk(session, over: connection)
                 let modes = try checkMode(of: session, over: connection, emit: conversation.emit)
                 try await prompt.run {
-                    try await connection.prompt(turn.prompt, session: session, in: modes, listener: prompt.listener)
+                    try await connection.prompt(
+                        turn.prompt,
+                        images: turn.images,
+                        session: session,
+                        in: modes,
+                        listener: prompt.listener
+                    )
                 } ask: { question in
                     await conversation.ask(question)
                 } decide: { key, answer in
@@ -181,14 +240,12 @@ package struct ACPAgent: Agent {
         throw AgentError(message: "\(launch.name) keeps changing its mode: the prompt was not sent")
     }
 
-    /// The process, which is started where there is none.
-    private func use(in directory: String) throws(AgentError) -> ACPConnection {
-        let (connection, isNew) = current.withLockedValue { current in
-            if let current, current.take() { return (current, false) }
-            let connection = ACPConnection(limits: limits)
-            _ = connection.take()
-            current = connection
-            return (connection, true)
+    /// A process for a turn, which is started where there is none.
+    private func use(for turn: AgentTurn) -> ACPConnection {
+        // A working tree may be removed while the process runs.
+        let directory = turn.project ?? turn.directory
+        let (connection, isNew) = processes.withLockedValue { processes in
+            processes.take(for: turn.chatID, in: directory) { ACPConnection(limits: limits) }
         }
         if isNew, case .terminated = starter.yield(Start(connection: connection, directory: directory)) {
             connection.end(ACPEnd.shutdown)

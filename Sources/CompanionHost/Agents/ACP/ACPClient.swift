@@ -20,7 +20,7 @@ enum ACPCall: Sendable, Hashable {
     case loadSession(String, directory: String)
     case resumeSession(String, directory: String)
     case setMode(String, session: String, setter: ACPModes.Setter)
-    case prompt(String, session: String)
+    case prompt(String, images: [TurnImage] = [], session: String)
 }
 
 /// The client's side of the Agent Client Protocol, version 1: no input, no output, no time.
@@ -85,6 +85,11 @@ struct ACPClient: Sendable {
         return output
     }
 
+    /// Whether a question of another session is open.
+    func hasOpenQuestion(besides session: ByteText?) -> Bool {
+        questions.values.contains { $0.session != session }
+    }
+
     // MARK: To the agent
 
     /// Asks the agent.
@@ -94,7 +99,7 @@ struct ACPClient: Sendable {
         let number = nextCall
         nextCall += 1
         calls[number] = call
-        if case .prompt(_, let session) = call { prompts[ByteText(session)] = Prompt(call: number) }
+        if case .prompt(_, _, let session) = call { prompts[ByteText(session)] = Prompt(call: number) }
         let (method, parameters) = call.message
         write(.request(.integer(Int64(number)), method: method, parameters: parameters))
         return number
@@ -212,7 +217,7 @@ struct ACPClient: Sendable {
             {
                 events.append(fail(.version(version)))
             }
-        case .prompt(_, let session):
+        case .prompt(_, _, let session):
             prompts[ByteText(session)] = nil
             links = links.filter { !$0.value.isSame(as: session) }
             events += withdraw(ByteText(session)).map(Event.withdrawn)
@@ -288,7 +293,7 @@ extension ACPCall {
         switch self {
         case .initialize, .authenticate, .newSession: nil
         case .loadSession(let session, _), .resumeSession(let session, _), .setMode(_, let session, _),
-            .prompt(_, let session):
+            .prompt(_, _, let session):
             session
         }
     }
@@ -318,11 +323,12 @@ extension ACPCall {
                 "session/set_config_option",
                 ["sessionId": .string(session), "configId": .string(option), "value": .string(mode)]
             )
-        case .prompt(let text, let session):
-            return (
-                "session/prompt",
-                ["sessionId": .string(session), "prompt": [["type": "text", "text": .string(text)]]]
-            )
+        case .prompt(let text, let images, let session):
+            let pictures = images.map { image -> JSONValue in
+                ["type": "image", "mimeType": .string(image.mediaType), "data": .string(Base64.encode(image.bytes))]
+            }
+            let blocks: [JSONValue] = [["type": "text", "text": .string(text)]] + pictures
+            return ("session/prompt", ["sessionId": .string(session), "prompt": .array(blocks)])
         }
     }
 }

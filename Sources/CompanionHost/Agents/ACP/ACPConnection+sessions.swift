@@ -12,6 +12,35 @@ extension ACPConnection {
         state.withLockedValue { $0.sessions[ByteText(chat)] }
     }
 
+    /// Whether it takes no more turns.
+    var takesNoMore: Bool { state.withLockedValue { $0.end != nil || $0.isRetired || $0.hasEndedOutput } }
+
+    /// Whether no turn uses it.
+    var isIdle: Bool { state.withLockedValue { $0.users == 0 } }
+
+    /// Whether prompts may have pictures; nil until the agent has said so.
+    var takesImages: Bool? { state.withLockedValue { $0.info?.takesImages } }
+
+    /// Whether another process can take up its sessions.
+    var canMoveSessions: Bool { state.withLockedValue { $0.info?.resumes == true || $0.info?.loads == true } }
+
+    /// Whether a question of another chat is open.
+    func waitsForPeople(besides chat: String) -> Bool {
+        state.withLockedValue { state in
+            state.client.hasOpenQuestion(besides: state.sessions[ByteText(chat)].map { ByteText($0.id) })
+        }
+    }
+
+    /// Returns when it has waited for people of another chat for a second, or the task is cancelled.
+    func waitingForPeople(besides chat: String) async throws {
+        while true {
+            try await Task.sleep(for: .milliseconds(500))
+            guard waitsForPeople(besides: chat) else { continue }
+            try await Task.sleep(for: .milliseconds(500))
+            if waitsForPeople(besides: chat) { return }
+        }
+    }
+
     /// The chat's next turn begins another session.
     func forget(chat: String) {
         state.withLockedValue { state in

@@ -34,8 +34,9 @@ final class ACPConnection: Sendable {
         var updates = 100_000
         /// Bytes of a turn's tool calls that have not ended: their arguments and changes are kept for questions.
         var openCalls = 64 << 20
-        /// Bytes that may wait to be written to an agent that goes on to ask: it does not read.
-        var queue = 16 << 20
+        /// Bytes that may wait to be written to an agent that goes on to ask: it does not read. Several prompts with
+        /// pictures may wait.
+        var queue = 128 << 20
     }
 
     struct Waiting {
@@ -208,11 +209,17 @@ final class ACPConnection: Sendable {
     /// - Parameter modes: Those that the session may have. From here on, the listener hears of others.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; ``ACPModeChanged`` for a session that has other modes by now, before
     ///   anything is sent; `CancellationError` for an agent that did not end a cancelled prompt.
-    func prompt(_ text: String, session: String, in modes: ACPModes?, listener: Listener) async throws -> JSONValue {
+    func prompt(
+        _ text: String,
+        images: [TurnImage] = [],
+        session: String,
+        in modes: ACPModes?,
+        listener: Listener
+    ) async throws -> JSONValue {
         let key = ByteText(session)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiting = Waiting(continuation: continuation, call: .prompt(text, session: session))
+                let waiting = Waiting(continuation: continuation, call: .prompt(text, images: images, session: session))
                 let number = begin(waiting) { state in
                     guard state.modes[key] == modes else { return ACPModeChanged() }
                     state.listeners[key] = listener

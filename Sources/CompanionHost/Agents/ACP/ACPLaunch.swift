@@ -17,6 +17,8 @@ package struct ACPLaunch: Sendable, Hashable {
     package var bypassModes: Set<String>
     /// Whether sessions may run in a mode that asks nothing.
     package var allowsBypass: Bool
+    /// Whether the owner gave the command; its id says nothing of it then.
+    package var isCommand: Bool
 
     /// - Parameters:
     ///   - id: Default: `agent`, for a command that is no preset.
@@ -29,7 +31,8 @@ package struct ACPLaunch: Sendable, Hashable {
         signInMethod: String? = nil,
         signInHint: String? = nil,
         bypassModes: Set<String> = [],
-        allowsBypass: Bool = false
+        allowsBypass: Bool = false,
+        isCommand: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -39,11 +42,12 @@ package struct ACPLaunch: Sendable, Hashable {
         self.signInHint = signInHint
         self.bypassModes = bypassModes
         self.allowsBypass = allowsBypass
+        self.isCommand = isCommand
     }
 
-    /// The agent that sessions belong to: its id, or its command if it is no preset. Other agents do not know these
+    /// The agent that sessions belong to: its id, or its command if the owner gave that. Other agents do not know these
     /// sessions.
-    var sessionOwner: String { id == "agent" ? command.joined(separator: " ") : id }
+    var sessionOwner: String { isCommand ? command.joined(separator: " ") : id }
 }
 
 /// The session of an agent that a chat goes on in.

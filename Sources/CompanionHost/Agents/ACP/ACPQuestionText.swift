@@ -145,7 +145,7 @@ struct ACPCommand {
 
     /// A word in quotes, unless it is the same word without them. Else `["rm", "a b"]` would look like `["rm", "a",
     /// "b"]`.
-    private static func quoted(_ word: String, isFirst: Bool) -> String {
+    static func quoted(_ word: String, isFirst: Bool) -> String {
         // What has a “=” and stands first would be a variable.
         guard word.isEmpty || !word.utf8.allSatisfy(isPlain) || isFirst && word.has("=") else { return word }
         return "'\(word.parts("'", omittingEmpty: false).joined(separator: #"'\''"#))'"

@@ -6,10 +6,13 @@ struct ACPAgentInfo: Sendable, Hashable {
     var loads: Bool
     /// Whether it takes up a session without saying it all again (`session/resume`).
     var resumes: Bool
+    /// Whether prompts may have pictures.
+    var takesImages: Bool
 
     init(_ value: JSONValue) {
         let capabilities = value["agentCapabilities"]
         loads = capabilities?["loadSession"]?.bool ?? false
+        takesImages = capabilities?["promptCapabilities"]?["image"]?.bool ?? false
         // An object, which may be empty; null and its absence mean no.
         resumes = capabilities?["sessionCapabilities"]?["resume"]?.isObject ?? false
     }

@@ -18,10 +18,15 @@ package struct AgentEnvironment: Sendable, Hashable {
 
     /// Variables that the agent gets beside the usual ones.
     package var names: Set<String>
+    /// Variables that it gets with these values, whatever this process has.
+    package var fixed: [String: String]
 
-    /// - Parameter names: Variables that the agent gets beside the usual ones.
-    package init(names: some Sequence<String> = []) {
+    /// - Parameters:
+    ///   - names: Variables that the agent gets beside the usual ones.
+    ///   - fixed: Variables with their values. Default: none.
+    package init(names: some Sequence<String> = [], fixed: [String: String] = [:]) {
         self.names = Set(names)
+        self.fixed = fixed
     }
 
     /// The variables for a process.
@@ -31,6 +36,7 @@ package struct AgentEnvironment: Sendable, Hashable {
         all.filter { name, _ in
             Self.usual.contains(name) || names.contains(name) || name.begins(with: "LC_")
         }
+        .merging(fixed) { $1 }
     }
 
     /// This process's environment.

@@ -57,8 +57,9 @@ package struct AgentPreset: Sendable, Hashable {
         AgentPreset(
             id: "claude",
             name: "Claude Code",
-            commands: [["claude-code-acp"], ["claude-agent-acp"]],
-            install: "npm install -g @zed-industries/claude-code-acp",
+            // The names moved: the newest first.
+            commands: [["claude-agent-acp"], ["claude-code-acp"]],
+            install: "npm install -g @agentclientprotocol/claude-agent-acp",
             signIn: "run claude, then /login",
             variables: [
                 "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
@@ -82,7 +83,7 @@ package struct AgentPreset: Sendable, Hashable {
             id: "codex",
             name: "Codex",
             commands: [["codex-acp"]],
-            install: "npm install -g @zed-industries/codex-acp",
+            install: "npm install -g @agentclientprotocol/codex-acp",
             signIn: "run codex login",
             variables: ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
             files: [".codex/auth.json"]
@@ -119,7 +120,7 @@ package struct AgentPreset: Sendable, Hashable {
             id: "kimi",
             name: "Kimi CLI",
             commands: [["kimi", "acp"]],
-            install: "uv tool install kimi-cli",
+            install: "see https://github.com/MoonshotAI/kimi-cli (kimi-cli of PyPI is no longer kept)",
             signIn: "run kimi, then /login",
             variables: ["KIMI_API_KEY", "KIMI_BASE_URL", "KIMI_MODEL_NAME"],
             files: [".kimi/config.toml"]
@@ -141,6 +142,42 @@ package struct AgentPreset: Sendable, Hashable {
             signIn: "run auggie login",
             variables: ["AUGMENT_SESSION_AUTH", "AUGMENT_API_TOKEN", "AUGMENT_API_URL"],
             files: [".augment/session.json"]
+        ),
+        AgentPreset(
+            id: "hermes",
+            name: "Hermes",
+            commands: [["hermes", "acp"]],
+            install: "uv tool install hermes-agent",
+            signIn: "run hermes model",
+            variables: ["OPENROUTER_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "NOUS_API_KEY"],
+            files: [".hermes/auth.json", ".hermes/.env"]
+        ),
+        AgentPreset(
+            id: "junie",
+            name: "Junie",
+            commands: [["junie", "--acp=true"]],
+            install: "see https://www.jetbrains.com/junie",
+            signIn: "run junie, and sign in there",
+            variables: ["JUNIE_API_KEY"],
+            files: []
+        ),
+        AgentPreset(
+            id: "cagent",
+            name: "cagent",
+            commands: [["cagent", "acp"]],
+            install: "see https://github.com/docker/cagent",
+            signIn: "set the variable of its model, such as OPENAI_API_KEY",
+            variables: ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"],
+            files: []
+        ),
+        AgentPreset(
+            id: "stakpak",
+            name: "Stakpak",
+            commands: [["stakpak", "acp"]],
+            install: "see https://github.com/stakpak/agent",
+            signIn: "run stakpak login",
+            variables: ["STAKPAK_API_KEY"],
+            files: [".stakpak/config.toml"]
         ),
     ]
 }

@@ -17,7 +17,7 @@ package struct BuiltinAgent: Agent {
     /// The id of its only model.
     package static let modelID = "builtin"
 
-    package let models = [CompanionModel(id: modelID, name: "Project explorer")]
+    package let models = [CompanionModel(id: modelID, name: "Project explorer", capabilities: .blind)]
 
     package init() {}
 

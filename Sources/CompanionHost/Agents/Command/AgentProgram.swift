@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 import Glibc
 import LocalState
 
@@ -25,10 +26,21 @@ package enum AgentProgram {
         return ([path] + usersFolders.filter { !known.contains($0) }).joined(separator: ":")
     }
 
-    /// The folder of this program, and `~/.local/bin`.
+    /// The folder of this program, and those where npm, nvm, mise and users themselves install programs.
     private static var usersFolders: [String] {
         let home = getenv("HOME").map { String(cString: $0) }.flatMap { $0.begins(with: "/") ? $0 : nil }
-        return [ownFolder, home.map { "\($0)/.local/bin" }].compactMap(\.self).unique
+        guard let home else { return [ownFolder].compactMap(\.self) }
+        let own = [ownFolder, "\(home)/.local/bin", "\(home)/.npm-global/bin"].compactMap(\.self)
+        return (own + nodeFolders(of: home) + ["\(home)/.local/share/mise/shims"]).unique
+    }
+
+    /// The folders of all versions of Node that nvm has installed, the newest first.
+    private static func nodeFolders(of home: String) -> [String] {
+        let place = getenv("NVM_DIR").map { String(cString: $0) } ?? "\(home)/.nvm"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "\(place)/versions/node")) ?? []
+        let sorted = versions.map { name in (name, name.parts(".").map { Int($0.filter(\.isNumber)) ?? 0 }) }
+            .sorted { $1.1.lexicographicallyPrecedes($0.1) }
+        return sorted.map { "\(place)/versions/node/\($0.0)/bin" }
     }
 
     private static let ownFolder: String? = {

@@ -28,7 +28,7 @@ package struct CommandAgent: Agent {
         self.logger = logger
         arguments = Array(command.dropFirst())
         let label = path.parts("/").last.map(String.init) ?? path
-        models = [CompanionModel(id: "command", name: label)]
+        models = [CompanionModel(id: "command", name: label, capabilities: .blind)]
     }
 
     package func isAvailable() -> Bool {

@@ -39,7 +39,7 @@ package struct ModelAgent: Agent {
         self.history = history
         self.sleep = sleep
         self.logger = logger
-        models = launch.models.map { CompanionModel(id: $0, name: $0) }
+        models = launch.models.map { CompanionModel(id: $0, name: $0, capabilities: .blind, agent: "openai") }
     }
 
     package let changesFiles = false

@@ -14,7 +14,9 @@ struct ChatRoutes: RouteGroup {
         router.add("/companion/projects/:id/chats") { request, context in
             try await access.admit(request, in: context)
             var chats = try await store.chats(projectID: context.parameter("id"))
-            if context.version < 2 { for index in chats.indices { chats[index].mode = nil } }
+            if context.version < 2 {
+                for index in chats.indices { (chats[index].mode, chats[index].model) = (nil, nil) }
+            }
             return .json(CompanionChatsResponse(chats: chats))
         }
         router.add("/companion/chats/:id/messages") { request, context in

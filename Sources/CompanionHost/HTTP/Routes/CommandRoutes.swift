@@ -34,8 +34,10 @@ struct CommandRoutes: RouteGroup {
             return try await context.readBody(of: request, upTo: BodyLimit.anybody)
         }
         guard request.hasBody else { return }
-        _ = try await access.authenticate(request, in: context)
-        try await context.readBody(of: request, upTo: BodyLimit.device)
+        let device = try await access.authenticate(request, in: context)
+        // Pictures go with prompts alone.
+        let limit = device.permissions.contains(.chatSend) ? BodyLimit.command : BodyLimit.device
+        try await context.readBody(of: request, upTo: limit)
         // It may have taken longer than the session, or the device's access, has lasted.
         _ = try await access.authenticate(request, in: context)
     }

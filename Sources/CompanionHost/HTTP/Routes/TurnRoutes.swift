@@ -81,10 +81,13 @@ struct TurnRoutes: RouteGroup {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
+        // As on deployed hosts, a prompt without a model is stored and answered with an error.
+        let model = try await store.model(ofChat: chatID)
+        let chosen = try body.model.map { try turns.agent.model(asked: $0, kept: model) ?? $0 }
         var usage = DeviceUsage.message(body.prompt)
         if isNew { usage.chats = 1 }
         return try await quotas.charging(usage, to: sender.id, in: store.database) {
-            try await turns.submit(turn, project: project, model: body.model, device: sender.id)
+            try await turns.submit(turn, project: project, model: chosen, device: sender.id)
         }
     }
 

@@ -35,7 +35,8 @@ struct ChatCommand: AsyncParsableCommand {
     var project: String?
 
     @Option(
-        help: "The language model. Default: the first that `pairtool models` lists.",
+        name: [.customLong("model"), .customLong("agent")],
+        help: "The model or agent. Default: the chat's; for a new chat, the first that `pairtool models` lists.",
         completion: .custom { words, _, _ in await Completions.models(words) }
     )
     var model: String?
@@ -107,7 +108,7 @@ struct ChatCommand: AsyncParsableCommand {
                 deniesQuestions: tools.denyQuestions
             )
             conversation.sayToolHints()
-            if !pictures.isEmpty { try conversation.checkTakesImages() }
+            if !pictures.isEmpty { try await conversation.checkTakesImages() }
             conversation.images = pictures
             var loop = ChatLoop(
                 session: session,

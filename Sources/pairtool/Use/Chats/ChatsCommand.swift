@@ -68,7 +68,7 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
             columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName })
         }
         let rows = answer.value.chats.map(ChatRow.init)
-        columns += TableColumn.mode(rows) { $0.mode }
+        columns += ChatRow.agentColumn(rows) { $0 } + TableColumn.mode(rows) { $0.mode }
         output.list(rows, columns: columns, from: answer.source, id: \.id)
     }
 
@@ -89,8 +89,8 @@ struct ChatsListCommand: AsyncParsableCommand, TakingWords {
             let next = "pairtool projects --all-hosts"
             throw found.failure(AppError(.nothingFound, "project.unknown", unknown, next: next))
         }
-        let mode = TableColumn.mode(rows, rank: 2) { $0.row.mode }
-        output.list(rows, title: ("TITLE", \.title), place: ("PROJECT", \.projectName), more: mode)
+        let more = ChatRow.agentColumn(rows) { $0.row } + TableColumn.mode(rows, rank: 2) { $0.row.mode }
+        output.list(rows, title: ("TITLE", \.title), place: ("PROJECT", \.projectName), more: more)
     }
 }
 
@@ -102,6 +102,8 @@ struct ChatRow: DatedRow {
     var projectName: String
     var lastUpdatedAt: Date?
     var mode: AgentMode?
+    /// The id of the model, or the agent, that answered last.
+    var model: String?
 
     init(_ item: ChatInProject) {
         id = item.chat.id
@@ -110,5 +112,12 @@ struct ChatRow: DatedRow {
         projectName = item.project.project.name
         lastUpdatedAt = item.chat.lastUpdatedAt
         mode = item.chat.mode
+        model = item.chat.model
+    }
+
+    /// The column of the agents, where there are several.
+    static func agentColumn<Row>(_ rows: [Row], _ chat: @escaping @Sendable (Row) -> ChatRow) -> [TableColumn<Row>] {
+        guard rows.compactMap({ chat($0).model }).unique.count > 1 else { return [] }
+        return [TableColumn("AGENT", shrinks: true, rank: 3) { chat($0).model ?? "–" }]
     }
 }

@@ -9,7 +9,7 @@ import Terminal
 struct ModelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "models",
-        abstract: "List the host's language models; the first is the default.",
+        abstract: "List the host's models and agents; the first is the default.",
         discussion: """
             Examples:
               pairtool models

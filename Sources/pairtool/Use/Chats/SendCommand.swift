@@ -54,7 +54,8 @@ struct SendCommand: AsyncParsableCommand {
     var project: String?
 
     @Option(
-        help: "The language model. Default: the first that `pairtool models` lists.",
+        name: [.customLong("model"), .customLong("agent")],
+        help: "The model or agent. Default: the chat's; for a new chat, the first that `pairtool models` lists.",
         completion: .custom { words, _, _ in await Completions.models(words) }
     )
     var model: String?

@@ -42,7 +42,7 @@ final class ChatCompleter: Sendable {
         let word = String(argument)
         switch command {
         case "/new": return Self.matching(word, in: await projects())
-        case "/model": return Self.matching(word, in: await models())
+        case "/model", "/agent": return Self.matching(word, in: await models())
         case "/chats": return Self.matching(word, in: await chats())
         case "/auto": return Self.matching(word, in: AutoResponse.Mode.allCases.map(\.rawValue) + ["off"])
         case "/allow":

@@ -31,7 +31,7 @@ extension ChatLoop {
             _ = try await run("Stopped.") {
                 try await Self.showHistory(count, of: conversation, on: output, prompts: prompts)
             }
-        case "/model": try await chooseModel(argument)
+        case "/model", "/agent": try await chooseModel(argument)
         case "/allow": allow(argument)
         case "/auto": choose(argument)
         case "/image": try await attach(argument)
@@ -62,7 +62,7 @@ extension ChatLoop {
 
     /// Goes on in another chat: with the pictures for the next prompt, but without the tools that were allowed in this
     /// one.
-    private mutating func open(_ word: String?, project: String? = nil) async throws {
+    private mutating func open(_ word: String?, project: String? = nil, model: String? = nil) async throws {
         let (before, tools) = (conversation, commandLineTools)
         let next = try await run("Stopped.") {
             try await Conversation.open(
@@ -70,7 +70,8 @@ extension ChatLoop {
                 project: project,
                 in: before.session,
                 view: before.view,
-                model: before.model,
+                model: model,
+                usual: before.model,
                 allowedTools: tools,
                 deniesQuestions: before.deniesQuestions
             )
@@ -132,8 +133,17 @@ extension ChatLoop {
     private mutating func chooseModel(_ name: String?) async throws {
         let session = session
         if let name {
-            guard let model = try await run("Stopped.", { try await session.model(name) }).value else { return }
-            conversation.model = model
+            let before = conversation
+            let chosen = try await run("Stopped.") {
+                let model = try await session.model(name)
+                return (model: model, isOther: try await before.needsNewChat(for: model))
+            }
+            guard let chosen = chosen.value else { return }
+            guard !chosen.isOther else {
+                output.say("A chat stays with its agent: this is a new one.")
+                return try await open(nil, project: conversation.projectPath, model: chosen.model)
+            }
+            conversation.model = chosen.model
         }
         output.say("model \(conversation.model ?? "chosen by the host")")
         guard name == nil, let offered = session.offer.models else { return }
@@ -203,7 +213,7 @@ extension ChatLoop {
     private mutating func attach(_ path: String?) async throws {
         let before = conversation
         let picture = try await run("Stopped.") {
-            try before.checkTakesImages()
+            try await before.checkTakesImages()
             guard let path else {
                 throw AppError(.usage, "image.missing", "no file was given", next: "/image FILE")
             }

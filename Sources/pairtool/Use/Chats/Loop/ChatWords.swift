@@ -9,6 +9,7 @@ enum ChatWords {
         /chats [CHAT]   list the chats; continue one, by its number, title or id
         /history [N]    show the last N messages (20)
         /model [NAME]   show the models, or change the model
+        /agent [NAME]   the same, for the agents of the host; another agent begins a new chat
         /allow [TOOL [once|always|off]]
                         list the tools; allow one for the next prompt or from now on (always), or no more
         /image FILE     send a picture with the next prompt
@@ -29,7 +30,8 @@ enum ChatWords {
         """
 
     static let commands = [
-        "/new", "/chats", "/history", "/model", "/allow", "/image", "/edit", "/retry", "/copy", "/save", "/cancel",
+        "/new", "/chats", "/history", "/model", "/agent", "/allow", "/image", "/edit", "/retry", "/copy", "/save",
+        "/cancel",
         "/auto", "/help", "/quit",
     ]
 

@@ -1,0 +1,82 @@
+import CTurboJPEG
+
+/// Makes pictures smaller, for services that take no large ones.
+package enum SmallerPicture {
+    /// Pixels of the longer side at most: models see no more.
+    private static let longestSide = 2048
+    private static let quality: Int32 = 85
+
+    /// A PNG, JPEG or WebP picture as a JPEG that is small enough. Transparency is left out.
+    ///
+    /// - Parameters:
+    ///   - size: Bytes that it may have.
+    ///   - limits: Checked before memory is asked for.
+    /// - Throws: ``QRCodecError``.
+    package static func jpeg(
+        of data: [UInt8],
+        atMost size: Int,
+        limits: ImageLimits = .default
+    ) throws(QRCodecError) -> [UInt8] {
+        let full =
+            switch ImageFormat(data) {
+            case .png: try PNGDecoder.decodeColour(data, limits: limits)
+            case .jpeg: try JPEGDecoder.decodeColour(data, limits: limits)
+            case .webp: try WebPDecoder.decodeColour(data, limits: limits)
+            default:
+                throw QRCodecError(.unsupportedFormat, message: "Only PNG, JPEG and WebP pictures can be made smaller.")
+            }
+        var side = min(longestSide, max(full.width, full.height))
+        while true {
+            let made = try encode(full.scaled(toSide: side))
+            if made.count <= size { return made }
+            guard side > 64 else { throw QRCodecError(.tooLarge, message: "The picture cannot be made small enough.") }
+            side = side * 7 / 10
+        }
+    }
+
+    private static func encode(_ image: ColourImage) throws(QRCodecError) -> [UInt8] {
+        guard let handle = tjInitCompress() else {
+            throw QRCodecError(.decoderFailed, message: "The JPEG encoder could not be started.")
+        }
+        defer { tjDestroy(handle) }
+        var buffer: UnsafeMutablePointer<UInt8>?
+        var size = UInt(0)
+        defer { tjFree(buffer) }
+        let status = tjCompress2(
+            handle,
+            image.bytes,
+            Int32(image.width),
+            0,
+            Int32(image.height),
+            Int32(TJPF_RGB.rawValue),
+            &buffer,
+            &size,
+            Int32(TJSAMP_420.rawValue),
+            quality,
+            0
+        )
+        guard status == 0, let buffer else {
+            throw QRCodecError(.decoderFailed, message: "The picture could not be written as JPEG.")
+        }
+        return Array(UnsafeBufferPointer(start: buffer, count: Int(size)))
+    }
+}
+
+extension ColourImage {
+    /// A copy whose longer side has so many pixels, each the mean of those that it stands for.
+    fileprivate func scaled(toSide side: Int) -> ColourImage {
+        let longest = max(width, height)
+        guard side < longest else { return self }
+        var small = ColourImage(width: max(1, width * side / longest), height: max(1, height * side / longest))
+        for y in 0..<small.height {
+            let rows = y * height / small.height..<max(y * height / small.height + 1, (y + 1) * height / small.height)
+            for x in 0..<small.width {
+                let left = x * width / small.width
+                let mean = mean(columns: left..<max(left + 1, (x + 1) * width / small.width), rows: rows)
+                let start = (y * small.width + x) * 3
+                (small.bytes[start], small.bytes[start + 1], small.bytes[start + 2]) = (mean.red, mean.green, mean.blue)
+            }
+        }
+        return small
+    }
+}

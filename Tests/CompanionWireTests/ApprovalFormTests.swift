@@ -51,7 +51,7 @@ struct ApprovalFormTests {
         (field("number"), "1e999", .failure(FormFault("f", "has to be a number"))),
         (field("boolean"), "Yes", .success(true)), (field("boolean"), "false", .success(false)),
         (field("boolean"), "perhaps", .failure(FormFault("f", "has to be yes or no"))),
-        (texts { $0.choices = [.init("1"), .init("x", title: "Two")] }, "2", .success("x")),
+        (texts { $0.choices = [.init("a"), .init("x", title: "Two")] }, "2", .success("x")),
         (texts { $0.choices = [.init("x"), .init("1")] }, "1", .success("1")),
         (texts { $0.choices = [.init("x", title: "Two")] }, "Two", .success("x")),
         (texts { $0.choices = [.init("x"), .init("y")] }, "z", .failure(FormFault("f", "has to be one of x, y"))),
@@ -109,10 +109,27 @@ struct ApprovalFormTests {
         }
     }
 
-    @Test("A pattern that would never come to its end is left to the agent", arguments: ["^(a+)+$", "^(a|a)*b"])
-    func endless(pattern: String) throws {
-        let text = String(repeating: "a", count: 60_000) + "!"
+    @Test(
+        "A pattern that would never come to its end is left to the agent",
+        arguments: ["^(a+)+$", "^(a|a)*[bc]", "(?:a|a){14}[bc]", #"\X*+[bc]"#, "[^bc]*+[bc]"],
+        [4000, 60_000]
+    )
+    func endless(pattern: String, length: Int) throws {
+        let text = String(repeating: "a", count: length) + "!"
         #expect(try Self.texts { $0.pattern = pattern }.checked(.string(text)) == .string(text))
+    }
+
+    @Test("Where values are numbers, no choice has another number; lists with commas can be typed again")
+    func numbers() throws {
+        let field = Self.texts { $0.choices = [.init("2", title: "Keep"), .init("1", title: "Delete")] }
+        #expect(field.choiceLines == ["- Keep [2]", "- Delete [1]"])
+        #expect(try field.value(typed: "1") == "1" && field.shown("1") == "Delete")
+        let list = Self.field("array") { $0.choices = [.init("a"), .init("b"), .init("a, b")] }
+        #expect(list.typed(["a", "b"]) == "1, 2" && list.shown(["a", "b"]) == "a, b")
+        #expect(try list.value(typed: "1, 2") == ["a", "b"])
+        let large = Self.field("integer") { $0.maximum = 9_007_199_254_740_992 }
+        #expect(throws: FormFault.self) { try large.checked(.integer(9_007_199_254_740_993)) }
+        #expect(throws: FormFault.self) { try Self.field("number").checked("0x10") }
     }
 
     @Test("The order of a form's fields is kept")

@@ -133,6 +133,9 @@ struct ACPFormTests {
             (#""api_key":{"type":"string"}"#, true), (#""x":{"type":"string","title":"Your API Key"}"#, true),
             (#""GITHUB_TOKEN":{"type":"string"}"#, true), (#""x":{"type":"string","format":"password"}"#, true),
             (#""x":{"type":"secretstuff","title":"Passphrase"}"#, true), (#""tokens":{"type":"string"}"#, false),
+            (#""maxTokens":{"type":"integer"}"#, false), (#""PGPASSWORD":{"type":"string"}"#, true),
+            (#""keys":{"type":"string","title":"API keys"}"#, true), (#""otp":{"type":"integer"}"#, true),
+            (#""x":{"type":"string","writeOnly":true}"#, true), (#""authtoken":{"type":"string"}"#, true),
             (#""maxTokens":{"type":"string"}"#, false), (#""savePassword":{"type":"boolean"}"#, false),
             (#""token":{"type":"string","enum":["a"]}"#, false), (#""secretary":{"type":"string"}"#, false),
         ]

@@ -31,9 +31,9 @@ struct ACPForm: Sendable, Hashable {
         let message = (value["message"]?.string ?? "").scalars(atMost: Self.textLength)
         switch value["mode"]?.string {
         case "form", nil:
-            let form = try Self.form(value["requestedSchema"] ?? .null)
+            let (form, secret) = try Self.form(value["requestedSchema"] ?? .null)
             question = ProposedForm(message: message, request: .form(form))
-            if let secret = form.fields.first(where: \.wantsSecret) {
+            if let secret {
                 question.refusal =
                     "The agent asked for a secret (“\(secret.label.oneLine(atMost: 60))”) in a form: declined. Secrets are "
                     + "given to the agent at the host, not over a chat"
@@ -56,18 +56,23 @@ struct ACPForm: Sendable, Hashable {
         ACPRefusal(code: ACPRefusal.invalidParameters, message: message)
     }
 
-    private static func form(_ schema: JSONValue) throws(ACPRefusal) -> ApprovalForm {
+    /// - Returns: The form, and a field of it that wants a secret.
+    private static func form(_ schema: JSONValue) throws(ACPRefusal) -> (form: ApprovalForm, secret: FormField?) {
         let required = schema["required"]?.array?.compactMap(\.string) ?? []
         let members = try members(of: schema["properties"] ?? [], required: required)
         let mustHave = Set(required.map { ByteText($0) })
         var fields: [FormField] = []
+        var secret: FormField?
         for (name, value) in members {
             guard valueSizes.contains(name.utf8.count), !fields.contains(where: { $0.name == name }) else {
                 throw refusal("a property's name is empty, too long or used twice")
             }
-            fields.append(try field(name, value, isRequired: mustHave.contains(ByteText(name))))
+            let field = try field(name, value, isRequired: mustHave.contains(ByteText(name)))
+            if field.looksSecret || value["writeOnly"]?.bool == true { secret = secret ?? field }
+            fields.append(field)
         }
-        return ApprovalForm(title: text(schema["title"]), description: text(schema["description"]), fields: fields)
+        let form = ApprovalForm(title: text(schema["title"]), description: text(schema["description"]), fields: fields)
+        return (form, secret)
     }
 
     /// The properties in the agent's order; where that is not known, those that are required come first.
@@ -105,6 +110,12 @@ struct ACPForm: Sendable, Hashable {
         (field.minItems, field.maxItems) = (value["minItems"]?.length, value["maxItems"]?.length)
         // One that breaks the form's own rules would only have to be typed over.
         field.defaultValue = value["default"].flatMap { $0 == .null ? nil : try? field.checked($0) }
+        // Nor can it be typed.
+        if let text = field.defaultValue.map(field.typed), TerminalText.isUnsafe(text) { field.defaultValue = nil }
+        guard (field.minLength ?? 0) <= min(field.maxLength ?? .max, ApprovalForm.mostBytes),
+            (field.minItems ?? 0) <= min(field.maxItems ?? .max, field.choices?.count ?? .max),
+            field.minimum ?? -.infinity <= field.maximum ?? .infinity
+        else { throw refusal("no value can keep the limits of a property") }
         return field
     }
 
@@ -146,21 +157,37 @@ extension JSONValue {
 }
 
 extension FormField {
-    /// Words in names of fields that hold secrets.
+    /// Words in names of fields that hold secrets, also in the plural.
     private static let secretWords: Set<String> = [
-        "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "credential", "credentials",
-        "otp", "privatekey", "accesskey",
+        "password", "passwd", "pwd", "passphrase", "passcode", "passkey", "passwort", "secret", "token", "apikey",
+        "credential", "otp", "pin", "cvv", "privatekey", "accesskey", "signingkey", "sshkey", "recoverycode",
+        "verificationcode", "securitycode", "facode", "seedphrase",
+    ]
+    /// The same within longer words, such as `pgpassword`.
+    private static let secretParts = [
+        "password", "passwd", "passphrase", "secretkey", "clientsecret", "apikey", "authtoken", "accesstoken",
+        "refreshtoken", "bearertoken", "privatekey", "accesskey",
     ]
 
     /// Whether it looks like a field for a secret: by its name or its title, which say `password` or `API key`, or by
     /// its format.
-    fileprivate var wantsSecret: Bool {
-        guard kind == .text || kind == .unknown else { return false }
-        if let format, format.isSame(as: "password") { return true }
+    fileprivate var looksSecret: Bool {
+        switch kind {
+        case .flag, .choice, .choices: return false
+        case .text, .unknown, .number, .integer: break
+        }
+        if format?.lowercased() == "password" { return true }
+        // A count of tokens is none.
+        let isCount = kind == .number || kind == .integer
         return [name, title ?? ""].contains { text in
             let words = Self.words(of: text)
             let pairs = zip(words, words.dropFirst()).map { $0 + $1 }
-            return (words + pairs).contains { Self.secretWords.contains($0) }
+            return (words + pairs).contains { word in
+                let single = word.dropping(suffix: "s").map(String.init) ?? word
+                if single.isSame(as: "token") { return !isCount && word.isSame(as: single) }
+                return Self.secretWords.contains(word) || Self.secretWords.contains(single)
+                    || Self.secretParts.contains { word.has($0) }
+            }
         }
     }
 

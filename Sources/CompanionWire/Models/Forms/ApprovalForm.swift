@@ -92,8 +92,8 @@ package struct FormField: Codable, Sendable, Hashable {
 
     /// The name for people.
     package var label: String {
-        guard let title, !title.trimmingWhitespace().isEmpty else { return name }
-        return title
+        let words = (title ?? "").oneLine(atMost: 200)
+        return words.isEmpty ? name.oneLine(atMost: 200) : words
     }
 }
 

@@ -59,11 +59,11 @@ extension FormField {
             guard let whole = value.integer ?? value.string.flatMap({ Int64($0) }) else {
                 throw fault("has to be a whole number")
             }
-            try check(Double(whole))
+            try check(whole)
             return .integer(whole)
         case .number:
             if let whole = value.integer {
-                try check(Double(whole))
+                try check(whole)
                 return .integer(whole)
             }
             guard let number = value.number ?? value.string.flatMap(Self.number) else {
@@ -77,7 +77,9 @@ extension FormField {
 
     /// - Returns: nil for what JSON has no number for.
     static func number(_ text: String) -> Double? {
-        guard let number = Double(text), number.isFinite else { return nil }
+        guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }), let number = Double(text),
+            number.isFinite
+        else { return nil }
         return number
     }
 
@@ -101,6 +103,15 @@ extension FormField {
         guard Set(values.map { ByteText($0 ?? "") }).count == values.count else { throw fault("has a value twice") }
         if let minItems, values.count < minItems { throw fault("needs at least \(minItems) values") }
         if let maxItems, values.count > maxItems { throw fault("takes at most \(maxItems) values") }
+    }
+
+    /// Whole numbers beyond 2^53 are not rounded.
+    private func check(_ whole: Int64) throws(FormFault) {
+        guard let least = Int64(exactly: (minimum ?? 0).rounded(.up)),
+            let most = Int64(exactly: (maximum ?? 0).rounded(.down))
+        else { return try check(Double(whole)) }
+        if minimum != nil, whole < least { throw fault("has to be at least \(least)") }
+        if maximum != nil, whole > most { throw fault("has to be at most \(most)") }
     }
 
     private func check(_ number: Double) throws(FormFault) {

@@ -36,11 +36,14 @@ extension FormField {
         return text.parts(",").map { choice(typed: String($0)) }
     }
 
+    /// Whether choices can be named by their numbers: not where a value is a number itself.
+    private var isNumbered: Bool { choices?.contains { Int($0.value) != nil } != true }
+
     private func choice(typed text: String) -> String {
         let word = text.trimmingWhitespace()
         let all = choices ?? []
         if let same = all.first(where: { $0.value.isSame(as: text) || $0.value.isSame(as: word) }) { return same.value }
-        if let number = Int(word), all.indices.contains(number - 1) { return all[number - 1].value }
+        if isNumbered, let number = Int(word), all.indices.contains(number - 1) { return all[number - 1].value }
         return all.first { $0.title.map { $0.isSame(as: word) } ?? false }?.value ?? word
     }
 
@@ -48,10 +51,27 @@ extension FormField {
     package func typed(_ value: JSONValue) -> String {
         switch value {
         case .bool(let flag): flag ? "yes" : "no"
-        case .array(let values): values.compactMap(\.string).joined(separator: ", ")
+        case .array(let values): typed(values.compactMap(\.string))
         case .number(let number): Self.text(number)
         default: value.word ?? ""
         }
+    }
+
+    private func typed(_ values: [String]) -> String {
+        guard isNumbered, choices?.contains(where: { $0.value.has(",") }) == true else {
+            return values.joined(separator: ", ")
+        }
+        // A value with a comma would be two.
+        let numbers = values.compactMap { value in choices?.firstIndex { $0.value.isSame(as: value) } }
+        return numbers.map { "\($0 + 1)" }.joined(separator: ", ")
+    }
+
+    /// A value as people read it: with the titles of choices.
+    package func shown(_ value: JSONValue) -> String {
+        let names = (value.array ?? [value]).compactMap(\.string).map { text in
+            choices?.first { $0.value.isSame(as: text) }?.title?.oneLine(atMost: 200) ?? text
+        }
+        return choices == nil || names.isEmpty ? typed(value) : names.joined(separator: ", ")
     }
 
     /// The rules of the field in a few words, such as `whole number, 1 to 10, required`; for people.
@@ -104,7 +124,7 @@ extension ApprovalForm {
 extension FormField {
     /// The label with the name, where they differ, and the rules.
     package var heading: String {
-        "\(label)\(label.isSame(as: name) ? "" : " [\(name)]") (\(rules))"
+        "\(label)\(label.isSame(as: name) ? "" : " [\(name.oneLine(atMost: 200))]") (\(rules))"
     }
 
     /// The choices, each with its number.
@@ -112,7 +132,7 @@ extension FormField {
         (choices ?? []).enumerated().map { index, choice in
             let title = choice.title.flatMap { $0.isSame(as: choice.value) ? nil : $0 }
             let words = [title.map { "\($0) [\(choice.value)]" } ?? choice.value, choice.description].compactMap(\.self)
-            return "\(index + 1)) \(words.joined(separator: ": "))"
+            return "\(isNumbered ? "\(index + 1))" : "-") \(words.joined(separator: ": "))"
         }
     }
 }

@@ -6,7 +6,9 @@ struct TextPattern: ~Copyable {
     /// Bytes of an expression.
     private static let mostBytes = 1000
     /// Steps of a whole search, over all places where a match may begin. PCRE2's own limit is for each place.
-    private static let mostSteps = 20_000
+    private static let mostSteps = 5000
+    /// Bytes of a text: a single step may go over all of it.
+    private static let mostText = 4 << 10
     /// In KiB.
     private static let mostMemory: UInt32 = 8 << 10
 
@@ -18,9 +20,9 @@ struct TextPattern: ~Copyable {
 
     private let code: OpaquePointer
 
-    /// - Returns: nil for an expression that is malformed or too long.
+    /// - Returns: nil for an expression that is malformed, too long, or not of ECMAScript: a step of `\X` has no limit.
     init?(_ expression: String) {
-        guard expression.utf8.count <= Self.mostBytes else { return nil }
+        guard expression.utf8.count <= Self.mostBytes, !expression.has(#"\X"#) else { return nil }
         // As PCRE2's manual has it for ECMAScript; no byte of a character alone.
         let options =
             PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF | PCRE2_ALLOW_EMPTY_CLASS | PCRE2_DOLLAR_ENDONLY
@@ -36,6 +38,7 @@ struct TextPattern: ~Copyable {
 
     /// Searches a text.
     func search(_ text: String) -> Outcome {
+        guard text.utf8.count <= Self.mostText else { return .unknown }
         guard let context = pcre2_match_context_create_8(nil) else { return .unknown }
         defer { pcre2_match_context_free_8(context) }
         pcre2_set_heap_limit_8(context, Self.mostMemory)

@@ -18,7 +18,7 @@ extension TerminalInteraction {
             // Below anything in the agent's words, and what would be opened.
             if let link = approval.link {
                 guard let page = PageLink(link) else { return nil }
-                write("The page is on \(page.server): \(page.url)\n")
+                write("\(page.url)\nThis page is on \(page.server).\n")
             }
             switch try await pick(from: start + Self.refusals + [view]) {
             case view.key: try await show(approval)
@@ -97,7 +97,7 @@ extension TerminalInteraction {
                 write("\(error).\n")
                 continue
             }
-            write("\n" + form.fields.map { "\($0.label): \(values[$0.name].map($0.typed) ?? "–")\n" }.joined())
+            write("\n" + form.fields.map { "\($0.label): \(values[$0.name].map($0.shown) ?? "–")\n" }.joined())
             switch try await pick(from: [(UInt8(ascii: "y"), "send"), (UInt8(ascii: "e"), "change")] + Self.refusals) {
             case UInt8(ascii: "y"): return .filled(values)
             case UInt8(ascii: "e"): continue

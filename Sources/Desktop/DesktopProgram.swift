@@ -12,7 +12,7 @@ struct DesktopProgram: Sendable {
     var name: String
     /// The Debian package that it comes in.
     var package: String
-    /// What it is needed for, such as `the clipboard`.
+    /// The thing that it is asked for, such as `the clipboard`.
     var subject: String
     /// It may wait for somebody.
     var patience: Duration

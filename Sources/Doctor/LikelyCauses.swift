@@ -1,6 +1,6 @@
 import Discovery
 
-/// What keeps hosts from being found, as far as quick checks can tell.
+/// The causes that keep hosts from being found, as far as quick checks can tell.
 package enum LikelyCauses {
     /// The time limit for all checks together. The multicast test takes about half of it.
     private static let limit = Duration.seconds(1)

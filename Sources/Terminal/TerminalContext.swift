@@ -35,7 +35,7 @@ package struct TerminalContext: Sendable {
     package var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
     /// The messages that the user has seen and that are not repeated.
     package var said = SaidOnce()
-    /// What the user has answered at this terminal.
+    /// The answers that the user has given at this terminal.
     package var answers = GivenAnswers()
 
     /// The size of a window in characters.
@@ -149,7 +149,7 @@ package final class GivenAnswers: Sendable {
 
 /// A drawing at the end of a terminal's output that changes. Others have to ask for room there.
 package final class TerminalDrawing: Sendable {
-    /// What others ask of the drawing.
+    /// The requests that others make of the drawing.
     package struct Control: Sendable {
         /// Writes lines above the drawing. Returns false if there is none any more.
         package var insert: @Sendable (String) -> Bool

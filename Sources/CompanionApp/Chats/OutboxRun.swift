@@ -5,7 +5,7 @@ package import PairingAgent
 
 /// Sends the prompts that wait for hosts, the oldest of each host first.
 package struct OutboxRun: Sendable {
-    /// What the user chose of the prompts.
+    /// The prompts that the user chose.
     package enum Choice: Sendable {
         /// All that wait. The user is asked about those that may have been sent already.
         case all

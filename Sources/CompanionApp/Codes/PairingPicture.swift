@@ -133,7 +133,7 @@ package enum PairingPicture {
 /// A code as it was read.
 package struct FoundCode: Sendable, Hashable {
     package let bytes: [UInt8]
-    /// What they mean.
+    /// The meaning of the bytes.
     package let content: QRContent
 
     init(_ bytes: [UInt8]) {

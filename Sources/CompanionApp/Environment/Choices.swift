@@ -160,7 +160,7 @@ package struct NotifyChoices: Sendable, Hashable {
     package var token: TokenSource?
 }
 
-/// Where an access token is.
+/// The location of an access token.
 package enum TokenSource: Sendable, Hashable, CustomStringConvertible {
     case file(String)
     case keyring

@@ -33,7 +33,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     package var permissions: [CompanionPermission]?
     /// When this device's access ends; absent if it does not.
     package var expiresAt: Date?
-    /// What hosts of its family can do, and this one's generation where that is known.
+    /// The abilities of hosts of its family, and this one's generation where that is known.
     package var capabilities: [HostCapability]
 
     package init(_ host: PairedHost, problem: String? = nil) {

@@ -146,7 +146,7 @@ extension ToolReport.Change {
 extension String {
     /// The path as people read it: of what is in a directory, from there on; else as it is.
     ///
-    /// What may lead out of the directory, such as `a/../../b`, stays as it is. Links are not followed.
+    /// A path that may lead out of the directory, such as `a/../../b`, stays as it is. Links are not followed.
     func relative(to directory: String?) -> String {
         guard let directory, let rest = dropping(prefix: directory + "/") else { return self }
         let names = rest.parts("/", omittingEmpty: false)

@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// What a host tells in one notification. Without ``title`` it has no content: no prompt, no path, no name of a tool.
+/// The content of one notification. Without ``title`` it has no content: no prompt, no path, no name of a tool.
 struct NotifyMessage: Sendable, Hashable, Encodable {
     enum Kind: String, Encodable {
         /// An agent waits for an answer.
@@ -21,7 +21,7 @@ struct NotifyMessage: Sendable, Hashable, Encodable {
     let message: String
     /// The id of the question.
     var questionId: String?
-    /// What the agent wants to do.
+    /// A short description of the action that the agent wants to take.
     var title: String?
     /// How the question or the turn has ended.
     var outcome: String?

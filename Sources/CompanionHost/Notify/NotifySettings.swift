@@ -1,6 +1,6 @@
 package import Providers
 
-/// What a host tells, to whom.
+/// The targets of a host's notifications, and how much these say.
 package struct NotifySettings: Sendable, Hashable {
     /// How much of a question leaves the machine.
     package enum Detail: String, Sendable, CaseIterable {

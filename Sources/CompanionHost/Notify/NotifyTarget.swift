@@ -2,9 +2,9 @@ import CompanionWire
 import FoundationEssentials
 import Providers
 
-/// Where notifications of a host go: a topic of an ntfy server, or a webhook that takes JSON.
+/// The destination of a host's notifications: a topic of an ntfy server, or a webhook that takes JSON.
 package struct NotifyTarget: Sendable, Hashable {
-    /// What the server at the address expects.
+    /// The form of message that the server expects.
     enum Service: Sendable, Hashable {
         /// JSON as ntfy takes it at its root (docs.ntfy.sh/publish, “Publish as JSON”).
         case ntfy(topic: String, click: String?)

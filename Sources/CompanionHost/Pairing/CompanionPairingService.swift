@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.
 ///
-/// Where the ``policy`` says so, a challenge that expires, is used or is burnt is followed by a new one. After several
+/// If the ``policy`` says so, a challenge that expires, is used or is burnt is followed by a new one. After several
 /// burnt in a row the next one is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are
 /// accepted until the owner unlocks pairing; the token of the QR code still is. A start from this machine ends a pause,
 /// but not the lock.

@@ -286,7 +286,7 @@ package struct ApprovalNotice: Sendable, Hashable {
     /// Whether it is about a form or a page, not about leave to use a tool.
     package var asksPerson: Bool { kind.isSame(as: Approval.formKind) || kind.isSame(as: Approval.linkKind) }
 
-    /// What became of a form or a page in a word, such as `declined`; nil for other questions and without an answer.
+    /// The outcome of a form or a page in a word, such as `declined`; nil for other questions and without an answer.
     package var formVerb: String? {
         guard asksPerson, let answer else { return nil }
         return [(ApprovalOption.accept, "answered"), (.decline, "declined"), (.dismiss, "dismissed")]

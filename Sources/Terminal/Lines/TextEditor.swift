@@ -17,9 +17,9 @@ package struct TextEditor {
         }
 
         package fileprivate(set) var code = Code.failed
-        /// What happened, and that the text is as it was.
+        /// A sentence about the failure, which says that the text is as it was.
         package let description: String
-        /// What to do; nil if nothing helps.
+        /// Advice for the user; nil if nothing helps.
         package let remedy: String?
 
         fileprivate init(_ description: String, remedy: String? = nil) {

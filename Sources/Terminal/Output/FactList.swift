@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What is known about one thing, for people: a line for each fact, with the labels in a column of their own.
+/// The facts about one thing, for people: a line for each fact, with the labels in a column of their own.
 package struct FactList: ExpressibleByDictionaryLiteral {
     private var facts: [(label: String, value: String)] = []
 

@@ -161,7 +161,7 @@ package final class LiveText<Progress: LiveLine>: Sendable {
         context.drawing.set(nil)
     }
 
-    /// What the line below the text says, or said at the end.
+    /// The content of the line below the text, now or at the end.
     package var progress: Progress { state.withLockedValue(\.progress) }
 
     /// The seconds since the text began.

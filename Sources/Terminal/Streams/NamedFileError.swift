@@ -1,6 +1,6 @@
 /// A file that the user named cannot be read, or not be written to.
 package struct NamedFileError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of failure.
     package enum Code: Sendable {
         /// The name is empty.
         case unnamed

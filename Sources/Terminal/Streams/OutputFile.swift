@@ -4,7 +4,7 @@ import LocalState
 
 /// Writes files that the user names.
 package enum OutputFile {
-    /// What writing has done.
+    /// The outcome of writing.
     package enum Outcome: Sendable {
         /// A new file that only its owner may read; it replaced a file or was created.
         case replaced

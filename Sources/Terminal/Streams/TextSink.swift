@@ -20,7 +20,7 @@ package final class TextBuffer: TextSink {
     /// Begins empty.
     package init() {}
 
-    /// What was written.
+    /// The text that was written.
     package var text: String { String(decoding: bytes.withLockedValue(\.self), as: UTF8.self) }
 
     package func write(_ bytes: UnsafeRawBufferPointer) {

@@ -19,7 +19,7 @@ package enum TypedKeys {
         }
     }
 
-    /// What is typed next; empty when the program was in the background, nil at the end of the input.
+    /// The keys that are typed next; empty when the program was in the background, nil at the end of the input.
     private static func next() throws -> [UInt8]? {
         guard TerminalEcho.isForeground else {
             // The shell has set its own mode. In the foreground, it is to be set again.

@@ -35,7 +35,7 @@ struct ScanFinding: Encodable {
     var hasToken: Bool?
     var code: String?
     var token: String?
-    /// What the code says; nil for a pairing code whose secrets are not shown, and for one that is not UTF-8.
+    /// The text of the code; nil for a pairing code whose secrets are not shown, and for one that is not UTF-8.
     private var said: String?
     /// Its bytes, in Base64, if they are not UTF-8.
     private var bytes: String?

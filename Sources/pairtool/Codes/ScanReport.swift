@@ -12,11 +12,11 @@ struct ScanReport {
     /// Pictures that could not be read, or that show different pairing codes.
     private(set) var failures: [AppError] = []
 
-    /// What of the codes is shown.
+    /// The part of the codes that is shown.
     enum Shown {
-        /// What they are for. Only pairing codes are wanted.
+        /// Their purpose. Only pairing codes are wanted.
         case meaning
-        /// What they say, whatever they are for.
+        /// Their text, whatever it is for.
         case text
         /// Their bytes.
         case bytes

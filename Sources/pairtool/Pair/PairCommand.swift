@@ -104,7 +104,7 @@ struct PairCommand: AsyncParsableCommand {
         if let fallbackMistake { throw ValidationError(fallbackMistake) }
     }
 
-    /// What is given instead of a host; nil for a name or an id.
+    /// Advice for a code, a picture or an address that is given instead of a host; nil for a name or an id.
     private var hostMistake: String? {
         guard let host else { return nil }
         if PairingPayload.code(typed: host) != nil {

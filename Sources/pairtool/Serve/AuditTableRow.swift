@@ -88,7 +88,7 @@ extension AuditTableRow {
         }
     }
 
-    /// Who answered a question.
+    /// The person, device or rule that answered a question.
     private var person: String? {
         text("by").flatMap { $0 == "nobody" ? nil : $0 == QuestionDecider.owner.name ? "you" : $0 }
     }
@@ -109,7 +109,7 @@ extension AuditTableRow {
         detail[name]?.array.map { $0.compactMap(\.string).map(CompanionPermission.init(rawValue:)).rights }
     }
 
-    /// What a kind of another version says, as it is.
+    /// The members of a row whose kind this version does not know, as they are.
     private var members: [String?] {
         (detail.object ?? [:]).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .map { name, value in "\(name) \(value.word ?? String(decoding: value.json, as: UTF8.self))" }

@@ -47,7 +47,7 @@ struct HostNotifications {
         }
     }
 
-    /// Where the addresses are.
+    /// The option or the file that has the addresses.
     private var place: String {
         options.isEmpty ? "\(output.context.paths.config)/config.toml" : "--notify-file"
     }

@@ -149,7 +149,7 @@ extension HostStatusReport {
             .filter { $0 != "status" && seen.insert($0).inserted }
     }
 
-    /// What the host cannot do, by the reason, in the order of the capabilities.
+    /// The capabilities that the host lacks, by the reason, in the order of the capabilities.
     private var missing: [(reason: String, texts: [String])] {
         capabilities.filter { !$0.available }.reduce(into: []) { rows, capability in
             let reason = capability.note ?? ""

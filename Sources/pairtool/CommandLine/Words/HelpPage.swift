@@ -2,7 +2,7 @@ import ArgumentParser
 import CompanionWire
 import FoundationEssentials
 
-/// What `--help` prints.
+/// The text that `--help` prints.
 struct HelpPage {
     /// The command, such as `HostCommand`.
     var command: any ParsableCommand.Type

@@ -50,7 +50,7 @@ struct TurnProgress: LiveLine {
         return DisplayWidth.cut(TerminalText.line(parts.compactMap(\.self).joined(separator: " · ")), to: columns)
     }
 
-    /// What is said of a turn that has ended; nil for a quick one of which there is nothing to say.
+    /// The summary of a turn that has ended; nil for a quick one of which there is nothing to say.
     func summary(elapsed: Double) -> String? {
         let names = tools.map { $0.count == 1 ? $0.name : "\($0.name) ×\($0.count)" }
         let used = names.isEmpty ? nil : "tools: " + names.joined(separator: ", ")

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionClient
 import CompanionWire
+import Desktop
 import LocalState
 import PairingAgent
 import Providers
@@ -9,17 +10,41 @@ import Terminal
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// Reads a picture. One that is too large for agents and services is made smaller.
+    /// Reads a picture of a file. One that is too large for agents and services is made smaller.
     ///
     /// - Throws: ``NamedFileError`` if the file cannot be read, ``AppError`` if it is not a picture or cannot be made small
     ///   enough.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = ImageLimits.default.maxFileBytes
+        return try await image(path) {
+            guard let bytes = try InputFile.read(path, limit: limit) else {
+                throw ProviderError(.image, provider: nil, message: "The picture has more than \(limit) bytes.")
+            }
+            return bytes
+        }
+    }
+
+    /// The picture in the desktop's clipboard, as ``read(_:)`` has that of a file.
+    ///
+    /// - Parameter environment: Names the desktop.
+    /// - Throws: `DesktopError` if there is none; ``AppError`` as for a file.
+    static func pasted(_ environment: [String: String]) async throws -> TurnImage {
+        guard case .picture(let bytes) = try await Clipboard(environment: environment).content() else {
+            throw DesktopError(.empty, message: "the clipboard has no picture", remedy: "/image FILE")
+        }
+        return try await image("the clipboard") { bytes }
+    }
+
+    /// - Parameters:
+    ///   - name: The picture's place, for errors.
+    ///   - bytes: Reads it. Blocks.
+    private static func image(
+        _ name: String,
+        _ bytes: @escaping @Sendable () throws -> [UInt8]
+    ) async throws -> TurnImage {
         do {
             return try await BlockingCall.run {
-                guard let bytes = try InputFile.read(path, limit: limit) else {
-                    throw ProviderError(.image, provider: nil, message: "The picture has more than \(limit) bytes.")
-                }
+                let bytes = try bytes()
                 guard bytes.count > PictureFile.sizeLimit else { return try PictureFile.image(bytes) }
                 return try PictureFile.image(try SmallerPicture.jpeg(of: bytes, atMost: PictureFile.sizeLimit))
             }
@@ -27,11 +52,11 @@ enum PromptPicture {
             throw AppError(
                 .failed,
                 "provider.image",
-                "\(path): The picture has more than \(PictureFile.sizeLimit) bytes and cannot be made smaller: \(error.message)"
+                "\(name): The picture has more than \(PictureFile.sizeLimit) bytes and cannot be made smaller: \(error.message)"
             )
         } catch let error as ProviderError {
             var failure = AppError(describing: error)
-            failure.message = "\(path): \(failure.message)"
+            failure.message = "\(name): \(failure.message)"
             throw failure
         }
     }

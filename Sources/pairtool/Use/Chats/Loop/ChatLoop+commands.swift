@@ -209,14 +209,12 @@ extension ChatLoop {
         return lines.joined(separator: "\n")
     }
 
-    /// Adds a picture to the next prompt.
+    /// Adds a picture to the next prompt: of a file, or without one the picture in the clipboard.
     private mutating func attach(_ path: String?) async throws {
-        let before = conversation
+        let (before, environment) = (conversation, output.context.environment)
         let picture = try await run("Stopped.") {
             try await before.checkTakesImages()
-            guard let path else {
-                throw AppError(.usage, "image.missing", "no file was given", next: "/image FILE")
-            }
+            guard let path else { return try await PromptPicture.pasted(environment) }
             return try await PromptPicture.read(path)
         }
         guard let picture = picture.value else { return }

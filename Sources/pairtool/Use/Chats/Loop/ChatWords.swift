@@ -12,7 +12,7 @@ enum ChatWords {
         /agent [NAME]   the same, for the agents of the host; another agent begins a new chat
         /allow [TOOL [once|always|off]]
                         list the tools; allow one for the next prompt or from now on (always), or no more
-        /image FILE     send a picture with the next prompt
+        /image [FILE]   send a picture with the next prompt: a file, or the picture in the clipboard
         /edit [TEXT]    write the next prompt in your editor (also Ctrl-X Ctrl-E)
         /retry          send the last prompt again
         /copy [N]       copy the last answer, or its code block N, to the clipboard

@@ -68,12 +68,6 @@ package struct CompanionHostConfiguration: Sendable {
     /// The limits of connections. Default: the defaults of ``ConnectionLimits``.
     package var connections: ConnectionLimits
 
-    /// The agent of a host that has only one.
-    package var agent: HostAgentKind {
-        get { agents[0] }
-        set { agents = [newValue] }
-    }
-
     package init(
         name: String,
         port: Int = 7878,

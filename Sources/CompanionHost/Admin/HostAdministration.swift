@@ -74,7 +74,6 @@ package struct HostAdministration: Sendable {
             lan: services.configuration.lan,
             devices: devices().count,
             models: services.agent.models,
-            trouble: services.agent.trouble,
             agents: services.agent.states,
             pairingLocked: pairing.isLocked,
             failuresInARow: pairing.failuresInARow,

@@ -86,9 +86,6 @@ package protocol Agent: Sendable {
     /// Whether it may change files of a project. Default: true.
     var changesFiles: Bool { get }
 
-    /// Whether prompts may have pictures, as far as is known before it runs. Default: no.
-    var mayTakeImages: Bool { get }
-
     /// Turns that it answers at the same time, of all chats. Default: 8, for an agent that starts a program for each.
     var turnLimit: Int { get }
 
@@ -125,8 +122,6 @@ package protocol Agent: Sendable {
 
 extension Agent {
     package var changesFiles: Bool { true }
-
-    package var mayTakeImages: Bool { false }
 
     package var turnLimit: Int { 8 }
 

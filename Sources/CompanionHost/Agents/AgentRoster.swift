@@ -18,14 +18,9 @@ package struct AgentRoster: Agent {
 
     package var changesFiles: Bool { members.contains(where: \.changesFiles) }
 
-    package var mayTakeImages: Bool { members.contains(where: \.mayTakeImages) }
-
     package var turnLimit: Int { members.reduce(0) { $0 + $1.turnLimit } }
 
     package func isAvailable() -> Bool { members.contains { $0.isAvailable() } }
-
-    /// That of the default agent counts most.
-    package var trouble: AgentTrouble? { members.lazy.compactMap(\.trouble).first }
 
     package var states: [AdminAgent] { members.flatMap(\.states) }
 
@@ -53,6 +48,12 @@ package struct AgentRoster: Agent {
 extension Agent {
     /// The agent that has a model; nil if none has.
     func owner(of model: String) -> String? { models.first { $0.id.isSame(as: model) }?.owner }
+
+    /// Whether a model takes pictures, as far as is known before it runs.
+    func mayTakeImages(for model: String?) -> Bool {
+        let known = models.first { model?.isSame(as: $0.id) ?? false }
+        return known?.capabilities?.supports?.vision != false
+    }
 
     /// The model that answers a prompt: a chat stays with its agent.
     ///

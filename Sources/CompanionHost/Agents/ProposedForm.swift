@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// What an agent asks a person beside leave for a tool: values for a form, or to open a page.
+/// A request of an agent to a person beside leave for a tool: values for a form, or an opened page.
 package struct ProposedForm: Sendable, Hashable {
     package enum Request: Sendable, Hashable {
         case form(ApprovalForm)
@@ -56,7 +56,7 @@ package struct ProposedForm: Sendable, Hashable {
     }
 }
 
-/// What an agent asks. It waits for the answer; nothing is allowed by default.
+/// A request of an agent to a person. It waits for the answer; nothing is allowed by default.
 package enum AgentQuestion: Sendable, Hashable {
     case tool(ProposedTool)
     case form(ProposedForm)

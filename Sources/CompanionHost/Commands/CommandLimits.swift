@@ -2,6 +2,9 @@ import CompanionWire
 
 /// Sizes of what commands carry.
 enum CommandLimits {
+    /// Bytes of a prompt, and of the name of a tool.
+    private static let (promptSize, toolSize) = (1 << 20, 1000)
+
     /// - Throws: ``SignedCommandError`` with `command.bad_shape`.
     static func check(_ payload: CommandPayload) throws(SignedCommandError) {
         func isText(_ text: String, limit: Int) -> Bool {
@@ -17,7 +20,7 @@ enum CommandLimits {
             case .chatSend(let chat, let prompt, let model, let tools, let images):
                 images.count <= TurnImage.mostPictures
                     && images.allSatisfy { $0.bytes.count <= TurnImage.mostBytes && TurnImage(file: $0.bytes) == $0 }
-                    && prompt.utf8.count <= 1 << 20 && tools?.allSatisfy { $0.utf8.count <= 1000 } ?? true
+                    && prompt.utf8.count <= promptSize && tools?.allSatisfy { $0.utf8.count <= toolSize } ?? true
                     && isText(chat, limit: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, limit: 200) } ?? true && tools?.count ?? 0 <= 200
             case .sessionRemove(let chat, _): isText(chat, limit: 200)

@@ -87,7 +87,7 @@ extension SignedCommandService {
             let chosen = try services.agent.model(asked: model, kept: chat.model)
             let agent = services.agent.member(answering: chosen ?? "")
             guard agent.isAvailable() else { throw HostError.agentUnavailable }
-            guard images.isEmpty || agent.mayTakeImages else {
+            guard images.isEmpty || agent.mayTakeImages(for: chosen) else {
                 throw HostError(.requestInvalid, "This agent takes no pictures")
             }
             try services.quotas.charge(usage, to: command.deviceId, in: database)
@@ -171,12 +171,12 @@ extension SignedCommandService {
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> CommandLedger.Outcome {
-        let decided = NIOLockedValueBox<AgentQuestions.Decided?>(nil)
+        let decided = NIOLockedValueBox<Approval?>(nil)
         return try await ledger.once(command, digest: digest, permission: .approve) { database in
             let person = QuestionDecider(try services.gate.activeDevice(command.deviceId).companionDevice)
             let question = try services.questions.decide(approvalID, with: answer, by: person, in: database)
             decided.withLockedValue { $0 = question }
-            return try CanonicalJSON(encoding: question.approval.withoutArguments)
+            return try CanonicalJSON(encoding: question.withoutArguments)
         } committed: {
             if let question = decided.withLockedValue(\.self) { services.questions.settle(question) }
         }

@@ -189,10 +189,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var devices: Int
     /// The models of the agent that answers prompts; the first is the default.
     package var models: [CompanionModel]?
-    /// Why the agent's last turn or its process failed; nil if it works.
-    package var trouble: AgentTrouble?
     /// All agents; the first is the default.
-    package var agents: [AdminAgent]?
+    package var agents: [AdminAgent]
     /// Whether pairing by the six digits is locked, after too many wrong codes.
     package var pairingLocked: Bool
     /// Wrong codes since the last successful pairing or the last unlock.
@@ -215,8 +213,7 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         lan: Bool,
         devices: Int,
         models: [CompanionModel]? = nil,
-        trouble: AgentTrouble? = nil,
-        agents: [AdminAgent]? = nil,
+        agents: [AdminAgent],
         pairingLocked: Bool,
         failuresInARow: Int,
         challengeExpiresAt: Date? = nil,
@@ -232,7 +229,6 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         self.lan = lan
         self.devices = devices
         self.models = models
-        self.trouble = trouble
         self.agents = agents
         self.pairingLocked = pairingLocked
         self.failuresInARow = failuresInARow

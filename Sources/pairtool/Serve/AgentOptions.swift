@@ -138,6 +138,6 @@ struct AgentOptions: ParsableArguments {
 }
 
 extension AgentPreset {
-    /// What `--agent` takes without a registry.
+    /// The words that `--agent` takes without a registry.
     static var words: [String] { ["builtin", "openai"] + all.map(\.id) }
 }

@@ -27,9 +27,8 @@ struct HostAgent {
                 next: "export \(name), or leave out --agent-env \(name)"
             )
         }
-        let registry = try await options.registry.asyncMap {
-            try await RegistryPlace(text: $0, context: context).read()
-        }
+        var registry: AgentRegistry?
+        if let place = options.registry { registry = try await RegistryPlace(text: place, context: context).read() }
         var kinds: [HostAgentKind] = []
         for name in options.agent {
             switch name {

@@ -72,8 +72,8 @@ struct HostStatusRow: Encodable {
         lan = status.lan
         devices = status.devices
         models = status.models?.map(\.id) ?? []
-        agentTrouble = status.trouble?.message
-        agents = status.agents ?? []
+        agentTrouble = status.agents.lazy.compactMap(\.trouble).first?.message
+        agents = status.agents
         notifications = status.notifications ?? []
         answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(

@@ -4,7 +4,7 @@ import CompanionWire
 import PairingAgent
 import Terminal
 
-/// Where a copy of the registry of agents is.
+/// The location of a copy of the registry of agents.
 struct RegistryPlace {
     /// A path, or an https URL.
     let text: String

@@ -1,6 +1,8 @@
+import AsyncHTTPClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import NIOCore
 import Testing
 
 @testable import CompanionHost
@@ -26,6 +28,25 @@ struct AgentRosterTests {
         return try decoder.feed(reply.body.utf8).reduce(into: "") { text, item in
             if case .event(.text(let piece)) = item { text += piece }
         }
+    }
+
+    /// Sends a prompt to a chat, and returns its turn once its stream has a text.
+    private func begin(
+        _ prompt: String,
+        in chat: String,
+        of device: TestDevice,
+        until text: String
+    ) async throws -> String {
+        let sent = try await device.execute(
+            .chatSend(chatID: chat, prompt: prompt, model: nil, allowedTools: nil)
+        )
+        let turn = try #require(sent.result["turnId"]?.string)
+        var seen = ""
+        for try await bytes in try await device.open("/companion/chats/\(chat)/turns/\(turn)/events") {
+            seen += String(buffer: bytes)
+            if seen.contains(text) { return turn }
+        }
+        throw TestFailure("the turn has ended: \(seen)")
     }
 
     private func newChat(_ device: TestDevice) async throws -> String {
@@ -65,11 +86,11 @@ struct AgentRosterTests {
                     ]
                 )
                 let states = await host.server.administration.status().agents
-                #expect(states?.map(\.id) == ["one", "two", BuiltinAgent.modelID])
-                #expect(states?.allSatisfy { $0.isAvailable && $0.trouble == nil } == true)
+                #expect(states.map(\.id) == ["one", "two", BuiltinAgent.modelID])
+                #expect(states.allSatisfy { $0.isAvailable && $0.trouble == nil })
                 _ = try await say("die", to: chats[1], of: device, model: nil)
                 let after = await host.server.administration.status().agents
-                #expect(after?.map { $0.trouble != nil } == [false, true, false])
+                #expect(after.map { $0.trouble != nil } == [false, true, false])
             }
         }
     }
@@ -126,21 +147,47 @@ struct AgentRosterTests {
     @Test("A question that comes while another chat's session is being begun does not hold it up")
     func blockedMeanwhile() async throws {
         try await withTemporaryDirectory { directory in
-            let command = try FakeACPAgent.command(in: directory) + ["blocks"]
+            let command = try FakeACPAgent.command(in: directory) + ["blocks", "at-second"]
             try await withHostAndDevice(in: directory) {
                 $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
             } _: { host, device in
                 try await device.pair()
                 let chats = [try await newChat(device), try await newChat(device)]
-                // Both at once: the second session begins before or behind the question.
-                async let first = say("ask", to: chats[0], of: device, model: nil)
-                async let second = say("say b", to: chats[1], of: device, model: nil)
-                #expect(try await second == "b")
+                // It asks once the agent was told to begin the second session, which it does not do then.
+                let turn = try await begin("ask-at-second", in: chats[0], of: device, until: "ready")
+                #expect(try await say("say b", to: chats[1], of: device, model: nil) == "b")
                 let question = try await host.event { event in
                     if case .questionAsked(let question) = event { question } else { nil }
                 }
                 _ = try await device.execute(.approvalDecide(approvalID: question.id, optionID: "n", content: nil))
-                #expect(try await first == "chosen: n")
+                #expect(try await device.events(chat: chats[0], turn: turn).body.contains("chosen: n"))
+            }
+        }
+    }
+
+    @Test("A prompt that an agent keeps behind a question of another chat waits for it, is told so, and is not silent")
+    func behindQuestion() async throws {
+        try await withTemporaryDirectory { directory in
+            // Its sessions cannot move to another process.
+            let command = try FakeACPAgent.command(in: directory) + ["blocks"]
+            try await withHostAndDevice(in: directory) {
+                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+                $0.turnTimeout = .seconds(3)
+            } _: { host, device in
+                try await device.pair()
+                let chats = [try await newChat(device), try await newChat(device), try await newChat(device)]
+                _ = try await say("say hello", to: chats[1], of: device, model: nil)
+                async let first = say("ask", to: chats[0], of: device, model: nil)
+                let question = try await host.event { event in
+                    if case .questionAsked(let question) = event { question } else { nil }
+                }
+                let status = "Fake waits for an answer in another chat"
+                let turn = try await begin("recall", in: chats[1], of: device, until: status)
+                // One that is silent ends meanwhile.
+                _ = try await say("deaf", to: chats[2], of: device, model: nil)
+                _ = try await device.execute(.approvalDecide(approvalID: question.id, optionID: "y", content: nil))
+                #expect(try await first == "chosen: y")
+                #expect(try await device.events(chat: chats[1], turn: turn).body.contains("say hello"))
             }
         }
     }
@@ -165,6 +212,35 @@ struct AgentRosterTests {
                     #expect(try await say("cwd", to: chat, of: device, model: nil) == project.localPath)
                 }
                 #expect(processes.count == 2)
+            }
+        }
+    }
+
+    @Test("Processes that nobody uses end when there are many, the longest unused first, and their chats go on")
+    func many() async throws {
+        try await withTemporaryDirectory { directory in
+            let command = try FakeACPAgent.command(in: directory) + ["resume"]
+            let folders = (0..<10).map { "\(directory)/more\($0)" }
+            for folder in folders {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            try await withHostAndDevice(in: directory) {
+                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+                $0.projects = folders
+            } _: { host, device in
+                try await device.pair()
+                let projects = try await device.get("/companion/projects").decoded(CompanionProjectsResponse.self)
+                var seen: [(chat: String, process: Int32)] = []
+                for project in projects.projects.elements {
+                    let made = try await device.execute(.chatCreate(projectID: project.id, title: nil))
+                    let chat = try #require(made.result["id"]?.string)
+                    let said = try await say("shell echo $PPID", to: chat, of: device, model: nil)
+                    seen.append((chat, try #require(Int32(said.dropLast()))))
+                }
+                try await eventually {
+                    seen.map { isAlive($0.process) } == [false, false] + Array(repeating: true, count: 8)
+                }
+                #expect(try await say("recall", to: seen[0].chat, of: device, model: nil).hasPrefix("shell echo"))
             }
         }
     }

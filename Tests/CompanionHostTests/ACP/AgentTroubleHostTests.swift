@@ -36,7 +36,7 @@ struct AgentTroubleHostTests {
     }
 
     private func trouble(_ host: TestHost) async -> AgentTrouble? {
-        await host.server.administration.answer(AdminRequest(.status)).status?.trouble
+        await host.server.administration.answer(AdminRequest(.status)).status?.agents.first?.trouble
     }
 
     @Test("One that asks to sign in ends turns with a code, and the host says so until it answers again")

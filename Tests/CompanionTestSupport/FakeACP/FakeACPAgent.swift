@@ -49,14 +49,15 @@ package enum FakeACPAgent {
     /// when it started; `stops-reading`: the first process does, once it has begun a session; `config`, `config-yolo`,
     /// `config-stuck`: has its modes in options, the last one does not leave a mode; `early-yolo`, `early-option`,
     /// `replay-yolo`: changes its mode together with the answer that begins a session, or before it; `blocks`: does nothing
-    /// else while it waits for an answer; `images`: takes pictures.
+    /// else while it waits for an answer, and with `at-second` begins no second session before its question of
+    /// `ask-at-second`; `images`: takes pictures.
     private static let source = #"""
-        import http.client, json, os, queue, socket, subprocess, sys, threading
+        import http.client, json, os, queue, socket, subprocess, sys, threading, time
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
         if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
-        lock = threading.Lock(); answers = {}; waiting = set(); cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
+        lock = threading.Lock(); answers = {}; waiting = set(); second = threading.Event(); cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
         title = "\x1b]0;fake: ready\x07\x1b[?25l\ufeffReady {0}: " if "titles" in options else ""
         def answered(m): return {**m, "id": str(m["id"])} if "text-ids" in options and "method" not in m else m
         def send(*messages):
@@ -117,6 +118,8 @@ package enum FakeACPAgent {
                 if form.get("mode") == "url" and answer.get("action") == "accept":
                     send({"method": "elicitation/complete", "params": {"elicitationId": form["elicitationId"]}})
                 say(session, "elicited: " + json.dumps(answer, sort_keys=True))
+            elif word == "ask-at-second":
+                say(session, "ready"); second.wait(); say(session, ", chosen: " + ask(session, {"toolCallId": "t", "title": "Run it"}).get("optionId", "none"))
             elif word == "ask-options":
                 outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute"}, json.loads(rest))
                 say(session, "chosen: " + outcome.get("optionId", outcome["outcome"]))
@@ -226,6 +229,9 @@ package enum FakeACPAgent {
             later = []
             for line in sys.stdin:
                 method = json.loads(line).get("method")
+                if "blocks" in options and method == "session/new" and sessions:
+                    second.set()
+                    while "at-second" in options and not waiting: time.sleep(0.01)
                 if "blocks" in options and waiting and method not in (None, "session/cancel"): later.append(line); continue
                 yield line
                 while later and not waiting: yield later.pop(0)

@@ -63,7 +63,7 @@ extension ACPAgent {
         case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired: return
         case let reason?:
             // Unless another process is at work already.
-            if processes.withLockedValue({ $0.isNewest(connection) }) {
+            if processes.withLockedValue({ $0.isLast(connection) }) {
                 let trouble = AgentTrouble(message: "\(describe(reason))", needsSignIn: false)
                 lastTrouble.withLockedValue { $0 = trouble }
             }

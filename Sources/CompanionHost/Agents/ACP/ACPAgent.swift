@@ -11,8 +11,8 @@ package struct ACPAgent: Agent {
     let logPath: String
     let logger: Logger
     let report: @Sendable (AgentReport) -> Void
-    private let sessions: any AgentSessionStore
-    private let limits: ACPConnection.Limits
+    let sessions: any AgentSessionStore
+    let limits: ACPConnection.Limits
     let processes = NIOLockedValueBox(ACPProcesses())
     let lastTrouble = NIOLockedValueBox<AgentTrouble?>(nil)
     let starts: AsyncStream<Start>
@@ -83,11 +83,6 @@ package struct ACPAgent: Agent {
     /// A process answers several, and one that waits for a person's answer needs nothing meanwhile.
     package let turnLimit = 64
 
-    /// What an agent takes is known once it runs.
-    package var mayTakeImages: Bool {
-        processes.withLockedValue { $0.connections }.lazy.compactMap(\.takesImages).first ?? true
-    }
-
     package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
 
     package func isAvailable() -> Bool {
@@ -106,7 +101,7 @@ package struct ACPAgent: Agent {
     ///
     /// - Throws: ``AgentError`` with a text for people; `CancellationError`.
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
-        let (connection, known) = try await place(of: turn, conversation: conversation)
+        let (connection, known) = try await openSession(of: turn, conversation: conversation)
         defer { connection.release() }
         do {
             guard try await run(turn, in: known, over: connection, conversation: conversation) != nil else {
@@ -124,14 +119,16 @@ package struct ACPAgent: Agent {
         }
     }
 
-    /// The process that a turn's session is in, of which the turn is a user then, with the session's id.
-    private func place(
+    /// Opens the session of a turn's chat.
+    ///
+    /// - Returns: The process that it is in, to be released behind the turn, and its id.
+    private func openSession(
         of turn: AgentTurn,
         conversation: AgentConversation
     ) async throws -> (ACPConnection, session: String) {
         var before: ACPConnection?
         while true {
-            let connection = use(for: turn)
+            let connection = connection(for: turn)
             // It is the only one that has the chat's session: whoever has to answer is waited for.
             let hasNoOther = before === connection
             before = connection
@@ -214,6 +211,8 @@ package struct ACPAgent: Agent {
                     lastTrouble.withLockedValue { if $0?.needsSignIn == true { $0 = nil } }
                 }
             }
+            let watch = Task { try await tell(of: prompt, behind: turn.chatID, over: connection, conversation) }
+            defer { watch.cancel() }
             do {
                 try await makeAsk(session, over: connection)
                 let modes = try checkMode(of: session, over: connection, emit: conversation.emit)
@@ -240,8 +239,25 @@ package struct ACPAgent: Agent {
         throw AgentError(message: "\(launch.name) keeps changing its mode: the prompt was not sent")
     }
 
+    /// Tells a turn's reader that its prompt waits for a person's answer in another chat, which agents do that do nothing
+    /// else meanwhile. Such a prompt may have been read, so that it is not sent to another process; it is not silent.
+    private func tell(
+        of prompt: ACPTurn,
+        behind chat: String,
+        over connection: ACPConnection,
+        _ conversation: AgentConversation
+    ) async throws {
+        try await connection.waitingForPeople(besides: chat)
+        guard !prompt.hasWorked else { return }
+        conversation.emit(.status("\(launch.name) waits for an answer in another chat"))
+        while !prompt.hasWorked, connection.waitsForPeople(besides: chat) {
+            conversation.keepAlive()
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
     /// A process for a turn, which is started where there is none.
-    private func use(for turn: AgentTurn) -> ACPConnection {
+    private func connection(for turn: AgentTurn) -> ACPConnection {
         // A working tree may be removed while the process runs.
         let directory = turn.project ?? turn.directory
         let (connection, isNew) = processes.withLockedValue { processes in
@@ -255,95 +271,6 @@ package struct ACPAgent: Agent {
 }
 
 extension ACPAgent {
-    /// The agent's session of a chat: the one that it has, the one of an earlier process, or a new one.
-    private func session(
-        of turn: AgentTurn,
-        info: ACPAgentInfo,
-        connection: ACPConnection,
-        conversation: AgentConversation
-    ) async throws -> String {
-        let known = connection.session(ofChat: turn.chatID)
-        if let known, known.directory.isSame(as: turn.directory) { return known.id }
-        let stored: AgentSessionRecord?
-        do {
-            stored = try await sessions.session(chatID: turn.chatID)
-        } catch {
-            throw AgentError(message: "The host could not read which session of the agent this chat has")
-        }
-        var lost: String?
-        if let stored {
-            if !stored.agent.isSame(as: launch.sessionOwner) {
-                lost = "Another agent answered here before"
-            } else if !stored.directory.isSame(as: turn.directory) {
-                lost = "The chat works in another directory now"
-            } else if try await takeUp(stored, info: info, connection: connection, conversation: conversation) {
-                return stored.sessionID
-            } else {
-                lost = "\(launch.name) could not resume its session"
-            }
-        }
-        return try await newSession(of: turn, lost: lost, connection: connection, conversation: conversation)
-    }
-
-    /// Begins a session.
-    ///
-    /// - Parameter lost: Why the chat's earlier one does not go on; nil where there was none.
-    private func newSession(
-        of turn: AgentTurn,
-        lost: String?,
-        connection: ACPConnection,
-        conversation: AgentConversation
-    ) async throws -> String {
-        let call = ACPCall.newSession(directory: turn.directory)
-        let answer = try await connection.call(call, chat: turn.chatID, within: limits.session)
-        guard let id = call.opened(by: answer)?.id else {
-            throw AgentError(message: "\(launch.name) started no session")
-        }
-        let record = AgentSessionRecord(
-            chatID: turn.chatID,
-            agent: launch.sessionOwner,
-            sessionID: id,
-            directory: turn.directory
-        )
-        await keep(record)
-        if let lost { conversation.notice("\(lost): this is a new session without the earlier messages.") }
-        return id
-    }
-
-    /// Stores which session a chat has, without a mode.
-    private func keep(_ record: AgentSessionRecord) async {
-        do {
-            try await sessions.keep(record)
-        } catch {
-            // The chat goes on; only a restart would start a new session.
-            logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(record.chatID)"]))
-        }
-    }
-
-    /// - Returns: false when the agent cannot.
-    private func takeUp(
-        _ record: AgentSessionRecord,
-        info: ACPAgentInfo,
-        connection: ACPConnection,
-        conversation: AgentConversation
-    ) async throws -> Bool {
-        var ways: [ACPCall] = []
-        if info.resumes { ways.append(.resumeSession(record.sessionID, directory: record.directory)) }
-        if info.loads { ways.append(.loadSession(record.sessionID, directory: record.directory)) }
-        if !ways.isEmpty { conversation.emit(.status("Resuming the session")) }
-        for way in ways {
-            do {
-                _ = try await connection.call(way, chat: record.chatID, within: limits.session)
-                // The mode that an earlier process named is not this one's.
-                if connection.modes(ofSession: record.sessionID) == nil { await keep(record) }
-                return true
-            } catch let refusal as ACPRefusal where refusal.code != ACPRefusal.signInRequired {
-                logger.info("agent's session not taken up", metadata: .failure(refusal, ["chat": "\(record.chatID)"]))
-            }
-        }
-        return false
-    }
-
     /// Leaves a mode in which the agent asks nothing, where that is not allowed and there is another one.
     private func makeAsk(_ session: String, over connection: ACPConnection) async throws {
         guard !launch.allowsBypass, let modes = connection.modes(ofSession: session),

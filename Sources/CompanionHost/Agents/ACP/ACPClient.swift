@@ -43,7 +43,7 @@ struct ACPClient: Sendable {
         case replay(session: String)
         case question(ACPQuestion)
         case form(ACPForm)
-        /// What a page was to be opened for is done.
+        /// The agent is done with a page that was opened.
         case linkDone(session: String)
         /// A question needs no answer any more.
         case withdrawn(Int)

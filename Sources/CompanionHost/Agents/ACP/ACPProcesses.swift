@@ -9,12 +9,10 @@ struct ACPProcesses: Sendable {
     private struct Seat {
         var project: ByteText
         var connection: ACPConnection
-        /// Counts the turns of all of them.
-        var usedAt: Int
     }
 
+    /// In the order of their last use.
     private var seats: [Seat] = []
-    private var turns = 0
 
     /// Those that run, or are being started.
     var connections: [ACPConnection] { seats.map(\.connection).filter { !$0.takesNoMore } }
@@ -31,47 +29,38 @@ struct ACPProcesses: Sendable {
         let place = ByteText(project)
         seats.removeAll { $0.project == place && $0.connection.takesNoMore }
         let here = seats.filter { $0.project == place }.map(\.connection)
-        turns += 1
         // Its session goes on where it is, unless that process waits for another chat and the session can move.
         let home = here.first { $0.session(ofChat: chat) != nil }
         let usual = home.map { $0.canMoveSessions ? [$0] + here : [$0] } ?? here
-        for connection in usual where !connection.waitsForPeople(besides: chat) && connection.take() {
-            if let home, home !== connection { home.forget(chat: chat) }
-            use(connection)
-            return (connection, false)
+        var taken = usual.first { !$0.waitsForPeople(besides: chat) && $0.take() }
+        if taken == nil, let home, !home.canMoveSessions, home.take() { taken = home }
+        if let home, home !== taken { home.forget(chat: chat) }
+        if let taken {
+            seats.removeAll { $0.connection === taken }
+            seats.append(Seat(project: place, connection: taken))
+            return (taken, false)
         }
-        if let home, !home.canMoveSessions, home.take() {
-            use(home)
-            return (home, false)
-        }
-        home?.forget(chat: chat)
         endIdle()
         let connection = make()
         _ = connection.take()
-        seats.append(Seat(project: place, connection: connection, usedAt: turns))
+        seats.append(Seat(project: place, connection: connection))
         return (connection, true)
-    }
-
-    private mutating func use(_ connection: ACPConnection) {
-        guard let index = seats.firstIndex(where: { $0.connection === connection }) else { return }
-        seats[index].usedAt = turns
     }
 
     /// Ends the processes that nobody has used for longest, as far as their sessions can be taken up again.
     private mutating func endIdle() {
-        let idle = seats.filter { $0.connection.isIdle && $0.connection.canMoveSessions }.sorted {
-            $0.usedAt < $1.usedAt
-        }
-        let live = seats.count { !$0.connection.takesNoMore }
-        for seat in idle.prefix(max(live + 1 - Self.most, 0)) {
-            seat.connection.retire()
-            seats.removeAll { $0.connection === seat.connection }
+        let idle = connections.filter { $0.isIdle && $0.canMoveSessions }
+        for connection in idle.prefix(max(connections.count + 1 - Self.most, 0)) {
+            connection.retire()
+            seats.removeAll { $0.connection === connection }
         }
     }
 
-    /// Whether no other process is at work for the project of this one.
-    func isNewest(_ connection: ACPConnection) -> Bool {
-        guard let seat = seats.last(where: { $0.connection === connection }) else { return false }
-        return seats.last { $0.project == seat.project }?.connection === connection
+    /// Whether a process has ended without another one at work for its project.
+    func isLast(_ connection: ACPConnection) -> Bool {
+        guard let seat = seats.first(where: { $0.connection === connection }) else { return false }
+        return !seats.contains {
+            $0.project == seat.project && $0.connection !== connection && !$0.connection.takesNoMore
+        }
     }
 }

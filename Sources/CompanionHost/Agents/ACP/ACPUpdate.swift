@@ -12,7 +12,7 @@ enum ACPUpdate: Sendable, Hashable {
     case modes(ACPModes)
     /// Tokens in the agent's context.
     case usage(Int64)
-    /// What a page was to be opened for is done (`elicitation/complete`).
+    /// The agent is done with a page that was opened (`elicitation/complete`).
     case linkDone
     /// A kind that shows nothing, such as the commands and the title of a session (a chat has its own title), or that
     /// this version does not know.

@@ -18,7 +18,7 @@ package struct AgentRegistry: Sendable, Hashable {
         package var command: [String]
         /// Variables that it is started with.
         package var environment: [String: String]
-        /// Where its program is downloaded, by a person; nil for what `npx` or `uvx` fetches when it is run.
+        /// The address of its program, for a person to download; nil for what `npx` or `uvx` fetches when it is run.
         package var archive: String?
     }
 

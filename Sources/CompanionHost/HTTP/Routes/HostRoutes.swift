@@ -35,7 +35,7 @@ struct HostRoutes: RouteGroup {
         }
         router.add("/auth/status") { request, context in
             if context.version >= 2 { _ = try await access.authenticate(request, in: context) }
-            let isSignedIn = agent.isAvailable() && agent.trouble?.needsSignIn != true
+            let isSignedIn = agent.states.contains { $0.isAvailable && $0.trouble?.needsSignIn != true }
             return .json(CompanionAuthStatusResponse(authenticated: isSignedIn))
         }
     }

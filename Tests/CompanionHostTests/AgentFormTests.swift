@@ -150,6 +150,23 @@ struct AgentFormTests {
         }
     }
 
+    /// The forms of a host without anything else of it.
+    private static func questions(
+        in directory: String
+    ) throws -> (database: HostDatabase, events: HostEventSink, questions: AgentQuestions) {
+        let clock = TestClock()
+        let database = try HostDatabase(path: directory + "/host.sqlite")
+        let events = HostEventSink(live: LiveEventBroadcaster(clock: clock.hostClock))
+        let questions = try AgentQuestions(
+            database: database,
+            clock: clock.hostClock,
+            timeout: .seconds(1800),
+            events: events,
+            logger: .silent
+        )
+        return (database, events, questions)
+    }
+
     private static let asked = AgentQuestion.form(
         ProposedForm(message: "m", request: .form(ApprovalForm(fields: [FormField("n", type: "integer")])))
     )
@@ -157,17 +174,8 @@ struct AgentFormTests {
     @Test("In a thousand races of two devices and the owner, one answer counts, and it is the one that the agent gets")
     func races() async throws {
         try await withTemporaryDirectory { directory in
-            let database = try HostDatabase(path: directory + "/host.sqlite")
+            let (database, events, questions) = try Self.questions(in: directory)
             defer { database.close() }
-            let clock = TestClock()
-            let events = HostEventSink(live: LiveEventBroadcaster(clock: clock.hostClock))
-            let questions = try AgentQuestions(
-                database: database,
-                clock: clock.hostClock,
-                timeout: .seconds(1800),
-                events: events,
-                logger: .silent
-            )
             var asked = events.stream.compactMap { event -> String? in
                 if case .questionAsked(let question) = event { question.id } else { nil }
             }.makeAsyncIterator()
@@ -200,20 +208,7 @@ struct AgentFormTests {
     @Test("A form that is open when the host ends is not answered later, and its agent gets nothing")
     func restart() async throws {
         try await withTemporaryDirectory { directory in
-            let clock = TestClock()
-            func start() throws -> (HostDatabase, HostEventSink, AgentQuestions) {
-                let database = try HostDatabase(path: directory + "/host.sqlite")
-                let events = HostEventSink(live: LiveEventBroadcaster(clock: clock.hostClock))
-                let questions = try AgentQuestions(
-                    database: database,
-                    clock: clock.hostClock,
-                    timeout: .seconds(1800),
-                    events: events,
-                    logger: .silent
-                )
-                return (database, events, questions)
-            }
-            let (database, events, questions) = try start()
+            let (database, events, questions) = try Self.questions(in: directory)
             let turn = AgentTurn(id: "t", chatID: "c", prompt: "p", directory: "/p")
             let got = Task { await questions.ask(Self.asked, turn: turn) { _ in } }
             var id = ""
@@ -225,7 +220,7 @@ struct AgentFormTests {
             database.close()
             got.cancel()
             #expect(await got.value != .filled([:]))
-            let (next, _, later) = try start()
+            let (next, _, later) = try Self.questions(in: directory)
             defer { next.close() }
             let found = try #require(try await later.question(id: id))
             #expect(found.state == .interrupted && found.form?.fields.map(\.name) == ["n"])

@@ -66,18 +66,16 @@ package struct Conversation: Sendable {
                 unmadeIn: project
             )
         }
-        // Before the chat is looked for, as it costs less.
-        let named = try await model.asyncMap { try await session.model($0) } ?? nil
         let item = try await session.chat(word)
         let used = item.chat.model
-        let own = named == nil ? try await session.model(used == nil ? usual : nil, used: used) : nil
+        let model = try await session.model(model ?? (used == nil ? usual : nil), used: used)
         var conversation = Conversation(
             session: session,
             view: view,
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
-            model: named ?? own,
+            model: model,
             allowedTools: allowedTools,
             deniesQuestions: deniesQuestions
         )

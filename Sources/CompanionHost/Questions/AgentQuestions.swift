@@ -22,18 +22,12 @@ package final class AgentQuestions: Sendable {
     private let events: HostEventSink
     private let logger: Logger
     /// The turns that wait for an answer, by the ids of their questions.
-    private let waiting = NIOLockedValueBox<[String: AsyncStream<Decided>.Continuation]>([:])
-    /// The values of forms that are being answered, by the ids of their questions, until their turns have them.
+    private let waiting = NIOLockedValueBox<[String: AsyncStream<Approval>.Continuation]>([:])
+    /// The values of forms that are being answered, by the ids of their questions, until their turns have them. They are
+    /// stored nowhere else.
     private let filled = NIOLockedValueBox<[String: [String: JSONValue]]>([:])
     /// When the agent went on after a question, the oldest first; known until the host ends.
     private let continued = NIOLockedValueBox<[(id: String, at: Date)]>([])
-
-    /// A question that was answered, and how.
-    struct Decided: Sendable {
-        var approval: Approval
-        /// The values of a form as the agent gets them; nil for other answers. They are nowhere stored.
-        var values: [String: JSONValue]?
-    }
 
     /// Ends the questions that an earlier host left open: the agent that asked is gone.
     init(
@@ -83,7 +77,7 @@ package final class AgentQuestions: Sendable {
             emit(.status(refusal))
             return asked.rejection
         }
-        let (answers, answer) = AsyncStream.makeStream(of: Decided.self, bufferingPolicy: .bufferingOldest(1))
+        let (answers, answer) = AsyncStream.makeStream(of: Approval.self, bufferingPolicy: .bufferingOldest(1))
         waiting.withLockedValue { $0[question.id] = answer }
         defer {
             waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) }
@@ -98,11 +92,10 @@ package final class AgentQuestions: Sendable {
         }
         events.send(.questionAsked(question.withoutArguments))
         emit(.question(ApprovalNotice(.asked, of: question)))
-        guard let decided = await ending(of: question.id, at: expiresAt, answers: answers) else {
+        guard var ended = await ending(of: question.id, at: expiresAt, answers: answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
         }
-        var ended = decided.approval
         // The turn ended in the moment of the answer: the agent does not get it.
         if Task.isCancelled, ended.state == .approved || ended.state == .rejected {
             ended = await end(question.id, as: .cancelled, alsoAnswered: true) ?? ended
@@ -110,8 +103,7 @@ package final class AgentQuestions: Sendable {
         emit(.question(ApprovalNotice(.decided, of: ended)))
         return switch ended.state {
         case .approved where question.form != nil:
-            // An answer in the last moment is known by what is stored; its values are not stored.
-            (decided.values ?? filled.withLockedValue { $0[question.id] }).map { .filled($0) } ?? .cancelled
+            filled.withLockedValue { $0[question.id] }.map { .filled($0) } ?? .cancelled
         case .approved, .rejected: ended.option.map { .option($0) } ?? .cancelled
         case .cancelled: .cancelled
         default: asked.rejection
@@ -119,8 +111,8 @@ package final class AgentQuestions: Sendable {
     }
 
     /// - Returns: The question once it is decided; nil if that cannot be stored.
-    private func ending(of id: String, at time: Date, answers: AsyncStream<Decided>) async -> Decided? {
-        let decided = await withTaskGroup(of: Decided?.self) { group in
+    private func ending(of id: String, at time: Date, answers: AsyncStream<Approval>) async -> Approval? {
+        let decided = await withTaskGroup(of: Approval?.self) { group in
             group.addTask {
                 for await answered in answers { return answered }
                 return nil
@@ -134,8 +126,7 @@ package final class AgentQuestions: Sendable {
             return first
         }
         // An answer may have come at this very moment: what is stored counts.
-        if let decided { return decided }
-        return await end(id, as: Task.isCancelled ? .cancelled : .expired).map { Decided(approval: $0) }
+        return if let decided { decided } else { await end(id, as: Task.isCancelled ? .cancelled : .expired) }
     }
 
     /// Ends a question that nobody has answered.
@@ -211,7 +202,7 @@ package final class AgentQuestions: Sendable {
             try self.decide(id, with: answer, by: person, in: $0)
         }
         settle(decided)
-        return decided.approval
+        return decided
     }
 
     /// Stores the answer to a question, within a transaction; ``settle(_:)`` follows when it is committed.
@@ -224,7 +215,7 @@ package final class AgentQuestions: Sendable {
         with answer: ApprovalAnswer,
         by person: QuestionDecider,
         in database: Database
-    ) throws -> Decided {
+    ) throws -> Approval {
         guard var question = try Approval.find(id, in: database),
             try isShown(question, isOwner: person.device == nil, in: database)
         else {
@@ -249,12 +240,13 @@ package final class AgentQuestions: Sendable {
                     + "To let devices do it: pairtool host --always-by devices"
             )
         }
-        let values = try values(of: answer, to: question, option: option)
-        if let values { filled.withLockedValue { $0[id] = values } }
+        if let values = try values(of: answer, to: question, option: option) {
+            filled.withLockedValue { $0[id] = values }
+        }
         // What is not a refusal lets the agent go on, as far as is known.
         let state: Approval.State = option?.kind.isRefusal == false ? .approved : .rejected
         try question.end(as: state, option: option?.id, by: person, at: clock.now(), in: database)
-        return Decided(approval: question, values: values)
+        return question
     }
 
     /// The values of a form's answer, checked; nil for answers that have none.
@@ -281,10 +273,10 @@ package final class AgentQuestions: Sendable {
     }
 
     /// Gives a stored answer to the agent, even if the device that answered is gone.
-    func settle(_ decided: Decided) {
+    func settle(_ decided: Approval) {
         // First: the agent may go on at once, and who follows the host hears of that after the answer.
-        tell(decided.approval)
-        waiting.withLockedValue { $0[decided.approval.id] }?.yield(decided)
+        tell(decided)
+        waiting.withLockedValue { $0[decided.id] }?.yield(decided)
     }
 
     // MARK: Reading

@@ -41,18 +41,8 @@ package struct ColourPreview: Sendable, Hashable {
         let scale = min(1, Double(max(1, columns)) / Double(full.width), Double(max(1, rows)) / Double(full.height))
         width = max(1, Int((Double(full.width) * scale).rounded(.down)))
         height = max(1, Int((Double(full.height) * scale).rounded(.down)))
-        var pixels: [Colour] = []
-        pixels.reserveCapacity(width * height)
-        for y in 0..<height {
-            let top = y * full.height / height
-            let bottom = max(top + 1, (y + 1) * full.height / height)
-            for x in 0..<width {
-                let left = x * full.width / width
-                let right = max(left + 1, (x + 1) * full.width / width)
-                pixels.append(full.mean(columns: left..<right, rows: top..<bottom))
-            }
-        }
-        self.pixels = pixels
+        let small = full.scaled(width: width, height: height)
+        pixels = (0..<width * height).map { small.colour(at: $0) }
     }
 }
 
@@ -68,7 +58,29 @@ struct ColourImage {
         bytes = [UInt8](repeating: 0, count: width * height * 3)
     }
 
-    func mean(columns: Range<Int>, rows: Range<Int>) -> ColourPreview.Colour {
+    fileprivate func colour(at pixel: Int) -> ColourPreview.Colour {
+        .init(red: bytes[pixel * 3], green: bytes[pixel * 3 + 1], blue: bytes[pixel * 3 + 2])
+    }
+
+    /// A copy of another size, which is no larger, each pixel the mean of those that it stands for.
+    func scaled(width newWidth: Int, height newHeight: Int) -> ColourImage {
+        guard newWidth < width || newHeight < height else { return self }
+        var small = ColourImage(width: newWidth, height: newHeight)
+        for y in 0..<newHeight {
+            let top = y * height / newHeight
+            let bottom = max(top + 1, (y + 1) * height / newHeight)
+            for x in 0..<newWidth {
+                let left = x * width / newWidth
+                let right = max(left + 1, (x + 1) * width / newWidth)
+                let mean = mean(columns: left..<right, rows: top..<bottom)
+                let start = (y * newWidth + x) * 3
+                (small.bytes[start], small.bytes[start + 1], small.bytes[start + 2]) = mean
+            }
+        }
+        return small
+    }
+
+    private func mean(columns: Range<Int>, rows: Range<Int>) -> (red: UInt8, green: UInt8, blue: UInt8) {
         var (red, green, blue) = (0, 0, 0)
         for y in rows {
             for x in columns {
@@ -79,6 +91,6 @@ struct ColourImage {
             }
         }
         let count = columns.count * rows.count
-        return .init(red: UInt8(red / count), green: UInt8(green / count), blue: UInt8(blue / count))
+        return (UInt8(red / count), UInt8(green / count), UInt8(blue / count))
     }
 }

@@ -25,9 +25,11 @@ package enum SmallerPicture {
             default:
                 throw QRCodecError(.unsupportedFormat, message: "Only PNG, JPEG and WebP pictures can be made smaller.")
             }
-        var side = min(longestSide, max(full.width, full.height))
+        let longest = max(full.width, full.height)
+        var side = min(longestSide, longest)
         while true {
-            let made = try encode(full.scaled(toSide: side))
+            let (width, height) = (max(1, full.width * side / longest), max(1, full.height * side / longest))
+            let made = try encode(full.scaled(width: width, height: height))
             if made.count <= size { return made }
             guard side > 64 else { throw QRCodecError(.tooLarge, message: "The picture cannot be made small enough.") }
             side = side * 7 / 10
@@ -59,24 +61,5 @@ package enum SmallerPicture {
             throw QRCodecError(.decoderFailed, message: "The picture could not be written as JPEG.")
         }
         return Array(UnsafeBufferPointer(start: buffer, count: Int(size)))
-    }
-}
-
-extension ColourImage {
-    /// A copy whose longer side has so many pixels, each the mean of those that it stands for.
-    fileprivate func scaled(toSide side: Int) -> ColourImage {
-        let longest = max(width, height)
-        guard side < longest else { return self }
-        var small = ColourImage(width: max(1, width * side / longest), height: max(1, height * side / longest))
-        for y in 0..<small.height {
-            let rows = y * height / small.height..<max(y * height / small.height + 1, (y + 1) * height / small.height)
-            for x in 0..<small.width {
-                let left = x * width / small.width
-                let mean = mean(columns: left..<max(left + 1, (x + 1) * width / small.width), rows: rows)
-                let start = (y * small.width + x) * 3
-                (small.bytes[start], small.bytes[start + 1], small.bytes[start + 2]) = (mean.red, mean.green, mean.blue)
-            }
-        }
-        return small
     }
 }

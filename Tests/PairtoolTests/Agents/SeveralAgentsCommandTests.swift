@@ -116,13 +116,7 @@ import Testing
             #expect(none.status == 3 && none.failed(with: "agent.unknown"), "\(none)")
             // What npx would run.
             let agent = try FakeACPAgent.command(in: owner.directory).joined(separator: " ")
-            let place = owner.directory + "/.npm-global/bin"
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-            let npx = try owner.file(
-                ".npm-global/bin/npx",
-                Array("#!/bin/sh\necho \"$*\" >~/ran\nexec \(agent)\n".utf8)
-            )
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: npx)
+            let place = try owner.program(".npm-global/bin/npx", "echo \"$*\" >~/ran\nexec \(agent)")
             let options = ["--project", owner.directory + "/garden", "--agent", "planter", "--registry", copy]
             let unasked = try await owner.spawn(["host", "--port", "0", "--json"] + options)
             #expect(unasked.status == 2 && unasked.failed(with: "agent.not_confirmed"), "\(unasked)")
@@ -144,12 +138,7 @@ import Testing
                 ".local/bin/goose", ".npm-global/bin/codex-acp", ".nvm/versions/node/v9.1.0/bin/gemini",
                 ".nvm/versions/node/v20.1.0/bin/gemini", ".local/share/mise/shims/qwen",
             ]
-            for place in places {
-                let folder = "\(owner.directory)/\(place.split(separator: "/").dropLast().joined(separator: "/"))"
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                let file = try owner.file(place, Array("#!/bin/sh\necho 1.0\n".utf8))
-                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
-            }
+            for place in places { try owner.program(place, "echo 1.0") }
             let bare = ["PATH": "/usr/bin:/bin"]
             let rows = try await owner.spawn(["host", "agents", "--installed", "--json"], environment: bare).json
             let found = Dictionary(
@@ -164,7 +153,9 @@ import Testing
         }
     }
 
-    @Test("Pictures go to an agent that takes them, also in a chat; a large one is made smaller")
+    @Test(
+        "Pictures go to an agent that takes them, also in a chat and out of the clipboard; a large one is made smaller"
+    )
     func pictures() async throws {
         try await withProject { owner, user in
             let agent = (try FakeACPAgent.command(in: owner.directory) + ["images"]).joined(separator: " ")
@@ -186,6 +177,15 @@ import Testing
                 )
                 let chat = try await user.spawn(["chat"], stdin: "/image \(small)\npictures\npictures\n")
                 #expect(chat.out == "[[\"image\", \"image/png\", 12]]\n[]\n", "\(chat)")
+                let folder = try user.program(
+                    "bin/wl-paste",
+                    "case $* in *--list-types*) echo image/png ;; *) cat \(small) ;; esac"
+                )
+                let desktop = ["PATH": folder + ":/usr/bin:/bin", "WAYLAND_DISPLAY": "none"]
+                let pasted = try await user.spawn(["chat"], stdin: "/image\npictures\n", environment: desktop)
+                #expect(pasted.out == "[[\"image\", \"image/png\", 12]]\n", "\(pasted)")
+                let none = try await user.spawn(["chat"], stdin: "/image\n")
+                #expect(none.err.contains("there is no desktop whose clipboard could be read"), "\(none)")
             }
         }
     }

@@ -173,13 +173,7 @@ import Testing
     @Test("A page is shown with its server first, and is opened by a key alone")
     func opened() async throws {
         try await withAgent { _, user, _ in
-            let programs = user.directory + "/programs"
-            try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
-            let opener = try user.file(
-                "programs/xdg-open",
-                Array("#!/bin/sh\necho \"$*\" >\(user.directory)/seen\n".utf8)
-            )
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: opener)
+            let programs = try user.program("programs/xdg-open", "echo \"$*\" >\(user.directory)/seen")
             // Who writes there waits for a reader.
             #expect(mkfifo(user.directory + "/seen", 0o600) == 0)
             let environment = ["DISPLAY": ":77", "PATH": "\(programs):/usr/bin:/bin"]

@@ -158,6 +158,19 @@ struct Sandbox: Sendable {
         try Data(text.utf8).write(to: URL(filePath: directory + "/config.toml"))
     }
 
+    /// Writes a shell script that can be run, in a folder that is made for it.
+    ///
+    /// - Returns: The folder.
+    @discardableResult
+    func program(_ name: String, _ script: String) throws -> String {
+        let path = "\(directory)/\(name)"
+        let folder = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        return folder
+    }
+
     /// A path of a file with this content.
     func file(_ name: String, _ content: [UInt8]) throws -> String {
         let path = "\(directory)/\(name)"

@@ -21,7 +21,7 @@ package struct ApprovalForm: Codable, Sendable, Hashable {
 
 /// A field of a form, with the rules that its value has to follow.
 package struct FormField: Codable, Sendable, Hashable {
-    /// What a value is.
+    /// The kind of a value.
     package enum Kind: Sendable {
         case text, number, integer, flag
         /// One of ``FormField/choices``.
@@ -34,7 +34,7 @@ package struct FormField: Codable, Sendable, Hashable {
 
     /// One of the values that a field may have.
     package struct Choice: Codable, Sendable, Hashable {
-        /// What the agent gets.
+        /// The text that the agent gets.
         package var value: String
         package var title: String?
         package var description: String?

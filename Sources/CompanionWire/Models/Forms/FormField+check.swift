@@ -159,10 +159,10 @@ extension FormField {
 
     /// Whether a text that begins like a date names a day that there is.
     private static func isDate(_ text: String) -> Bool {
-        let parts = text.scalars(atMost: 10).parts("-").compactMap { Int($0) }
-        guard parts.count == 3, (1...12).contains(parts[1]) else { return false }
-        let isLeap = parts[0].isMultiple(of: 4) && (!parts[0].isMultiple(of: 100) || parts[0].isMultiple(of: 400))
-        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        return (1...days[parts[1] - 1]).contains(parts[2])
+        let day = text.scalars(atMost: 10)
+        // A day too many may be read as one of the next month.
+        return CompanionTimestamp.date(from: day + "T00:00:00Z").map {
+            CompanionTimestamp.string(from: $0).begins(with: day)
+        } ?? false
     }
 }

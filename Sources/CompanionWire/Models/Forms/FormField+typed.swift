@@ -107,6 +107,44 @@ extension FormField {
 }
 
 extension ApprovalForm {
+    /// A value as it was typed, with the name of its field.
+    package struct Typed: Sendable, Hashable {
+        package var name: String
+        package var text: String
+
+        package init(name: String, text: String) {
+            (self.name, self.text) = (name, text)
+        }
+    }
+
+    /// Reads values that a person gave. What the form begins with counts unless something else is said.
+    ///
+    /// - Parameter typed: A name that comes twice has several values.
+    /// - Throws: ``FormFaults``.
+    package func values(typed: [Typed]) throws(FormFaults) -> [String: JSONValue] {
+        var values: [String: JSONValue] = [:]
+        for field in fields { values[field.name] = field.defaultValue }
+        var faults: [FormFault] = []
+        for name in typed.map({ ByteText($0.name) }).unique {
+            let texts = typed.filter { ByteText($0.name) == name }.map(\.text)
+            do throws(FormFault) {
+                values[name.text] = try field(name.text)?.value(typed: texts) ?? .string(texts[0])
+            } catch {
+                faults.append(error)
+                values[name.text] = nil
+            }
+        }
+        do throws(FormFaults) {
+            values = try checked(values)
+        } catch {
+            // What was typed wrongly is not called missing as well.
+            let wrong = faults.map(\.field)
+            faults += error.all.filter { fault in !wrong.contains { $0.isSame(as: fault.field) } }
+        }
+        guard faults.isEmpty else { throw FormFaults(faults) }
+        return values
+    }
+
     /// The form as text: a paragraph for each field, with its rules and its choices. Ends with a line end.
     package var text: String {
         let heads = [title, description].compactMap(\.self).filter { !$0.trimmingWhitespace().isEmpty }

@@ -69,7 +69,7 @@ extension TerminalInteraction {
 }
 
 extension TerminalInteraction {
-    /// What a tool would do, with a line end. A difference has its colours.
+    /// The description of what a tool would do, with a line end. A difference has its colours.
     ///
     /// - Parameter style: nil shows the text as it is.
     private func shown(_ arguments: String, style: MarkdownOptions?) -> String {
@@ -113,9 +113,15 @@ struct OptionKeys {
 
     /// Such as `[y] Yes (allow once)  [n] No (reject once)  [v] show again: `; in several lines where they do not fit
     /// into one.
-    var lines: String {
+    var lines: String { Self.lines(of: answers, columns: columns) }
+
+    /// - Parameters:
+    ///   - answers: Each with its key.
+    ///   - columns: The width of the window; nil if it has none.
+    static func lines(of answers: [String], columns: Int?) -> String {
         let line = answers.joined(separator: "  ") + ": "
-        return isWide(line) ? answers.joined(separator: "\n") + ": " : line
+        let isWide = columns.map { DisplayWidth.of(line) >= $0 } ?? false
+        return isWide ? answers.joined(separator: "\n") + ": " : line
     }
 
     /// The line that a key is typed in.
@@ -124,6 +130,4 @@ struct OptionKeys {
     private var answers: [String] {
         keys.map { TerminalText.line("[\(Character(Unicode.Scalar($0.key)))] \($0.option.label)") } + [Self.viewWords]
     }
-
-    private func isWide(_ line: String) -> Bool { columns.map { DisplayWidth.of(line) >= $0 } ?? false }
 }

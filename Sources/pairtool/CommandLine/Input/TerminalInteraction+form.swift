@@ -54,9 +54,7 @@ extension TerminalInteraction {
     /// - Returns: One of the keys; nil at the end of the input.
     private func pick(from choices: [(key: UInt8, words: String)]) async throws -> UInt8? {
         let words = choices.map { "[\(Character(Unicode.Scalar($0.key)))] \($0.words)" }
-        let line = words.joined(separator: "  ") + ": "
-        let isWide = context.windowSize().map { DisplayWidth.of(line) >= $0.columns } ?? false
-        let shown = isWide ? words.joined(separator: "\n") + ": " : line
+        let shown = OptionKeys.lines(of: words, columns: context.windowSize()?.columns)
         while true {
             let typed = try await context.key(shown)
             context.stderr.write("\n")
@@ -134,7 +132,7 @@ extension TerminalInteraction {
 }
 
 extension FormField {
-    /// What is asked before a line is typed.
+    /// The text above the line for the value.
     fileprivate var question: String {
         let lines = [heading, description.map { "  \($0)" }].compactMap(\.self) + choiceLines.map { "  \($0)" }
         return lines.joined(separator: "\n") + "\n"

@@ -29,10 +29,10 @@ struct FormValueOptions: ParsableArguments {
     }
 
     /// The names with their values; nil for none.
-    var given: [FormAnswer.Typed]? {
+    var given: [ApprovalForm.Typed]? {
         guard !fields.isEmpty else { return nil }
         return fields.compactMap { field in
-            field.cut(at: "=").map { FormAnswer.Typed(name: String($0.before), text: String($0.after)) }
+            field.cut(at: "=").map { ApprovalForm.Typed(name: String($0.before), text: String($0.after)) }
         }
     }
 }

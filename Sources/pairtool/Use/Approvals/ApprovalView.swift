@@ -51,7 +51,7 @@ struct ApprovalView {
     /// - Parameters:
     ///   - values: As they were typed; nil to ask the user.
     ///   - interaction: Asks the user.
-    func answer(_ approval: Approval, values: [FormAnswer.Typed]?, interaction: TerminalInteraction)
+    func answer(_ approval: Approval, values: [ApprovalForm.Typed]?, interaction: TerminalInteraction)
         async throws
     {
         let found = approval.asksPerson ? try await approvals.approval(id: approval.id) : nil
@@ -72,8 +72,7 @@ struct ApprovalView {
             )
         }
         if let values {
-            let values = try FormAnswer.values(values, for: whole, command: command)
-            return try await decide(whole, with: .filled(values))
+            return try await decide(whole, with: .filled(try read(values, for: whole)))
         }
         guard interaction.canAsk else {
             let values = whole.form == nil ? "approve" : "answer"
@@ -87,6 +86,24 @@ struct ApprovalView {
         guard whole.isPending else { return try await decide(whole, with: .dismissed) }
         try await interaction.show(whole)
         if let answer = try await interaction.answerByHand(whole) { try await decide(whole, with: answer) }
+    }
+
+    /// - Throws: ``AppError`` that names each value which cannot be taken.
+    private func read(_ values: [ApprovalForm.Typed], for approval: Approval) throws -> [String: JSONValue] {
+        let next = "\(command) show \(approval.id.shortID)"
+        guard let form = approval.form else {
+            throw AppError(
+                .usage,
+                "usage",
+                "“\(approval.title.scalars(atMost: 200))” asks for no values",
+                next: next
+            )
+        }
+        do throws(FormFaults) {
+            return try form.values(typed: values)
+        } catch {
+            throw AppError(.usage, "approval.invalid_answer", "the answer cannot be sent: \(error)", next: next)
+        }
     }
 
     /// Decides a request and reports the result.

@@ -91,6 +91,7 @@ package final class CompanionBridgeServer: Service {
         let start = ContinuousClock.now
         defer {
             services.logger.info("host", metadata: .event("host", outcome: "ended", latency: .now - start))
+            services.chats.stop()
             services.database.close()
             services.events.finish()
         }

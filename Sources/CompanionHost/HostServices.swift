@@ -22,6 +22,7 @@ struct HostServices: Sendable {
     let pairing: CompanionPairingService
     let quotas: DeviceQuotas
     let turns: TurnRunner
+    let chats: AgentChats
     let worktrees: Worktrees
     let control: DeviceControl
     let refusals: AgentRefusals
@@ -63,6 +64,7 @@ struct HostServices: Sendable {
             store: store,
             gate: gate
         )
+        chats = AgentChats(agent: self.agent, store: store, turns: turns, logger: logger)
         control = base.makeControl(gate: gate, turns: turns)
         worktrees = Worktrees(sessions: git, store: store, turns: turns)
         refusals = AgentRefusals(database: database, clock: clock, events: events, logger: logger)

@@ -105,6 +105,9 @@ package protocol Agent: Sendable {
     /// The agent that answers with a model. Default: this one.
     func member(answering model: String) -> any Agent
 
+    /// The agents that tell which sessions they keep. Default: none.
+    var sessionSources: [any AgentSessionSource] { get }
+
     /// Forgets its session of a chat, whose next turn begins a new one. Default: does nothing.
     func forget(chat: String)
 
@@ -134,6 +137,8 @@ extension Agent {
     package func member(answering model: String) -> any Agent { self }
 
     package func run() async {}
+
+    package var sessionSources: [any AgentSessionSource] { [] }
 
     package func forget(chat: String) {}
 

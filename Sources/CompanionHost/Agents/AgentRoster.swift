@@ -34,6 +34,8 @@ package struct AgentRoster: Agent {
         }
     }
 
+    package var sessionSources: [any AgentSessionSource] { members.flatMap(\.sessionSources) }
+
     package func forget(chat: String) {
         for member in members { member.forget(chat: chat) }
     }

@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 import GRDB
 
 /// Which session of the agent each chat goes on in, in the host's database.
@@ -13,25 +14,32 @@ struct AgentSessions: AgentSessionStore {
         var directory: String
         /// The name of the mode that the agent reported last.
         var mode: String?
+        /// Whether the session was in the agent's list before it was a chat.
+        var beganElsewhere = false
+        /// The time of the session's state whose messages the chat has; nil if nothing came from there yet.
+        var syncedAt: Date?
     }
 
     let database: HostDatabase
 
     func session(chatID: String) async throws -> AgentSessionRecord? {
-        try await database.read { try Stored.fetchOne($0, key: chatID) }.map {
-            AgentSessionRecord(chatID: chatID, agent: $0.agent, sessionID: $0.session, directory: $0.directory)
-        }
+        try await database.read { try Stored.fetchOne($0, key: chatID) }.map(AgentSessionRecord.init)
     }
 
-    /// A new session has no mode until the agent names one.
+    /// A session has no mode until the agent names one.
     func keep(_ session: AgentSessionRecord) async throws {
-        let stored = Stored(
-            chat: session.chatID,
-            agent: session.agent,
-            session: session.sessionID,
-            directory: session.directory
-        )
-        try await database.write { try stored.insert($0, onConflict: .replace) }
+        try await database.write { database in
+            if var same = try Stored.fetchOne(database, key: session.chatID), same.isOf(session) {
+                (same.directory, same.mode) = (session.directory, nil)
+                return try same.update(database)
+            }
+            try Stored(
+                chat: session.chatID,
+                agent: session.agent,
+                session: session.sessionID,
+                directory: session.directory
+            ).insert(database, onConflict: .replace)
+        }
     }
 
     /// Forgets the modes of sessions of other agents, because those sessions do not continue.
@@ -47,6 +55,24 @@ struct AgentSessions: AgentSessionStore {
     /// Notes the mode of a chat's session, within a transaction; it is forgotten with the session.
     static func keep(mode: AgentMode, ofChat chat: String, in database: Database) throws {
         try Stored.filter(key: chat).updateAll(database, Column("mode").set(to: mode.name))
+    }
+}
+
+extension AgentSessions.Stored {
+    fileprivate func isOf(_ record: AgentSessionRecord) -> Bool {
+        agent.isSame(as: record.agent) && session.isSame(as: record.sessionID)
+    }
+}
+
+extension AgentSessionRecord {
+    init(_ stored: AgentSessions.Stored) {
+        self.init(
+            chatID: stored.chat,
+            agent: stored.agent,
+            sessionID: stored.session,
+            directory: stored.directory,
+            beganElsewhere: stored.beganElsewhere
+        )
     }
 }
 

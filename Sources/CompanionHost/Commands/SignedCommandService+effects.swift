@@ -75,6 +75,7 @@ extension SignedCommandService {
         guard case .chatSend(let chatID, let prompt, let model, let allowedTools, let images) = payload else {
             throw HostError(.commandBadShape, "The body is not JSON with the fields of this request")
         }
+        try await services.chats.prepare(chatID)
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
         let outcome = try await ledger.once(command, digest: digest, permission: .chatSend) { database in
@@ -110,7 +111,7 @@ extension SignedCommandService {
         let turn = AgentTurn(
             chatID: chatID,
             prompt: prompt,
-            directory: project.path,
+            directory: try await services.chats.directory(ofChat: chatID) ?? project.path,
             allowedTools: allowedTools.map(Set.init),
             images: images
         )

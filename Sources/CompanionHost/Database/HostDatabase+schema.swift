@@ -139,13 +139,16 @@ extension HostDatabase {
 
     /// Agents' sessions, their questions, the owner's rules for those, and the working trees that agents change.
     private static let agents = """
-        -- `mode`: how freely the agent works in the session, as it said last.
+        -- `mode`: how freely the agent works in the session, as it said last. `beganElsewhere`: 1 for one that the
+        -- agent listed before it was a chat. `syncedAt`: the time of its state whose messages came from the agent.
         CREATE TABLE agentSession (
             chat TEXT PRIMARY KEY NOT NULL,
             agent TEXT NOT NULL,
             session TEXT NOT NULL,
             directory TEXT NOT NULL,
-            mode TEXT
+            mode TEXT,
+            beganElsewhere INTEGER NOT NULL DEFAULT 0,
+            syncedAt TEXT
         ) WITHOUT ROWID;
         -- `state`: open, approved, rejected, expired, cancelled, interrupted. `options`: JSON, as the agent gave them.
         -- `option`: the id of the one that was chosen. `form`: JSON, of a question that is a form. `mode`: of the session when the agent asked.

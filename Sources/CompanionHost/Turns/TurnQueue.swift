@@ -27,6 +27,8 @@ struct TurnQueue<Turn: Sendable>: Sendable {
     /// Turns that may wait, of all chats.
     let waiting: Int
     private var active: [String: Entry] = [:]
+    /// Chats in which nothing is to start for a while.
+    private var held: Set<String> = []
     /// The oldest first.
     private var queue: [Entry] = []
     private var isStopped = false
@@ -41,7 +43,7 @@ struct TurnQueue<Turn: Sendable>: Sendable {
     mutating func admit(_ turn: Turn, chatID: String, owner: String) -> Admission {
         guard !isStopped else { return .refuse }
         let entry = Entry(turn: turn, chatID: chatID, owner: owner)
-        if active[chatID] == nil, active.count < running {
+        if isFree(chatID), active.count < running {
             active[chatID] = entry
             return .start
         }
@@ -56,10 +58,28 @@ struct TurnQueue<Turn: Sendable>: Sendable {
     /// - Returns: The turn that is to start now.
     mutating func finish(chatID: String) -> Turn? {
         active[chatID] = nil
-        // Whatever waits for a chat that is free waited for a place: no place is free but this one.
-        guard active.count < running, let index = queue.firstIndex(where: { active[$0.chatID] == nil }) else {
-            return nil
-        }
+        return next()
+    }
+
+    /// Lets nothing start in a chat until ``release(chatID:)``.
+    ///
+    /// - Returns: false for a chat that has a turn, or is held already.
+    mutating func hold(chatID: String) -> Bool {
+        guard isFree(chatID), !isBusy(chatID: chatID) else { return false }
+        return held.insert(chatID).inserted
+    }
+
+    /// - Returns: The turn that is to start now.
+    mutating func release(chatID: String) -> Turn? {
+        held.remove(chatID)
+        return next()
+    }
+
+    private func isFree(_ chatID: String) -> Bool { active[chatID] == nil && !held.contains(chatID) }
+
+    private mutating func next() -> Turn? {
+        // Whatever waits for a chat that is free waited for a place, or for this chat: one place at most became free.
+        guard active.count < running, let index = queue.firstIndex(where: { isFree($0.chatID) }) else { return nil }
         let next = queue.remove(at: index)
         active[next.chatID] = next
         return next.turn

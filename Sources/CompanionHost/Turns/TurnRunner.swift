@@ -212,6 +212,17 @@ package final class TurnRunner: Sendable {
         queue.withLockedValue { $0.isBusy(chatID: chatID) }
     }
 
+    /// Runs a body while no turn runs in a chat; prompts that come meanwhile wait.
+    ///
+    /// - Returns: nil, without running the body, for a chat that has a turn.
+    func pausing<R>(chatID: String, _ body: () async throws -> R) async rethrows -> R? {
+        guard queue.withLockedValue({ $0.hold(chatID: chatID) }) else { return nil }
+        defer {
+            if let next = queue.withLockedValue({ $0.release(chatID: chatID) }) { start(next) }
+        }
+        return try await body()
+    }
+
     /// Ends the turns of devices that may have none now: waiting ones do not start, and the answers of running ones are
     /// stored as far as they have come. To be called whenever the connection has changed or a device was revoked.
     func endTurnsOfOthers() {

@@ -13,6 +13,16 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
     package var mode: AgentMode?
     /// The id of the model, or the agent, that answered last; nil if none did, or the host does not tell.
     package var model: String?
+    /// Where the chat began; nil for one that a device began, or the host's program.
+    package var origin: Origin?
+    /// True while the agent says that another program has the chat's session open; nil otherwise.
+    package var isOpenElsewhere: Bool?
+
+    /// Where a chat began, if not at a device.
+    package enum Origin: String, Codable, Sendable, Hashable {
+        /// It is a session that the agent listed, and has not been a chat before.
+        case agent
+    }
 
     package init(
         id: String,
@@ -39,6 +49,8 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
         lastUpdatedAt = try? container.decodeIfPresent(Date.self, forKey: .lastUpdatedAt)
         mode = try container.decodeIfPresent(AgentMode.self, forKey: .mode)
         model = try? container.decodeIfPresent(String.self, forKey: .model)
+        origin = try? container.decodeIfPresent(Origin.self, forKey: .origin)
+        isOpenElsewhere = try? container.decodeIfPresent(Bool.self, forKey: .isOpenElsewhere)
     }
 }
 

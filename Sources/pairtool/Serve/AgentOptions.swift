@@ -87,6 +87,9 @@ struct AgentOptions: ParsableArguments {
     @Flag(help: "Allow modes in which the agent does everything without asking.")
     var allowBypass = false
 
+    @Flag(help: "List only chats that began with pairtool, not the agent's other sessions in the projects.")
+    var noAgentSessions = false
+
     mutating func validate() throws {
         for name in agent where registry == nil && !AgentPreset.words.contains(where: { name.isSame(as: $0) }) {
             let near = NearestWord.of(name, in: AgentPreset.words).map { " Did you mean \($0)?" } ?? ""
@@ -102,9 +105,10 @@ struct AgentOptions: ParsableArguments {
         guard acp || agentCommand.count + (agentCommand.isEmpty ? 0 : agent.count) <= 1 else {
             throw ValidationError("Several agents with --agent-command need --acp.")
         }
-        if !speaksACP, !agentVariables.isEmpty || agentSignIn != nil || allowBypass {
+        if !speaksACP, !agentVariables.isEmpty || agentSignIn != nil || allowBypass || noAgentSessions {
             throw ValidationError(
-                "--agent-env, --agent-sign-in and --allow-bypass need an agent from `pairtool host agents`, or --acp."
+                "--agent-env, --agent-sign-in, --allow-bypass and --no-agent-sessions need an agent from "
+                    + "`pairtool host agents`, or --acp."
             )
         }
         if isModel {

@@ -147,6 +147,7 @@ struct HostAgent {
         launch.environment.names.formUnion(options.agentVariables)
         launch.signInMethod = options.agentSignIn
         launch.allowsBypass = options.allowBypass
+        launch.listsSessions = !options.noAgentSessions
         return launch
     }
 }

@@ -81,7 +81,7 @@ struct ACPClientTests {
                 "answer \(number) \(String(decoding: value.json, as: UTF8.self).count)"
             case .answer(let number, .failure(let refusal)): "refusal \(number) \(refusal.code) \(refusal.message)"
             case .update(let session, let update): "\(session) \(update)"
-            case .replay(let session): "replay \(session)"
+            case .replay(let session, _, _): "replay \(session)"
             case .question(let question):
                 "question \(question.key) \(question.call.id) \(question.options.map(\.kind.rawValue))"
             case .form(let form): "form \(form.key) \(form.question)"
@@ -314,7 +314,7 @@ struct ACPClientTests {
             }
         }
         #expect(modes == ["yolo", "option yolo"], "\(names(events))")
-        #expect(events.count { if case .replay("s-1") = $0 { true } else { false } } == 2, "signs of life")
+        #expect(events.count { if case .replay("s-1", _, _) = $0 { true } else { false } } == 2, "signs of life")
     }
 
     @Test("An agent of another version is not spoken to, one that says none is")

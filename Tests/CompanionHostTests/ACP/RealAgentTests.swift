@@ -250,6 +250,70 @@ struct RealAgentTests {
         }
     }
 
+    /// The same agent with a model that calls no tool.
+    private static let plain = """
+        import pathlib, sys
+        from pydantic_ai import Agent
+        from pydantic_ai.models.test import TestModel
+        from pydantic_acp import AdapterConfig, FileSessionStore, run_acp
+
+        agent = Agent(TestModel(call_tools=[], custom_output_text="It grows."), name="test")
+        run_acp(agent=agent, config=AdapterConfig(session_store=FileSessionStore(root=pathlib.Path(sys.argv[1]))))
+        """
+
+    @Test("Its session of another host is a chat: listed, opened with what was said, and continued in place")
+    func elsewhere() async throws {
+        try await withTemporaryDirectory { directory in
+            let garden = directory + "/garden"
+            try FileManager.default.createDirectory(atPath: garden, withIntermediateDirectories: true)
+            try Data(Self.plain.utf8).write(to: URL(filePath: directory + "/agent.py"))
+            let command = [python, directory + "/agent.py", directory + "/sessions"]
+            let root = try #require(ProjectCatalog.canonical(garden))
+            func with(_ name: String, _ body: (TestDevice) async throws -> Void) async throws {
+                try await withHostAndDevice(in: "\(directory)/\(name)") {
+                    $0.projects = [root]
+                    $0.agents = [.acp(ACPLaunch(id: "real", name: "Real", command: command))]
+                } _: { _, device in
+                    try await device.pair()
+                    try await body(device)
+                }
+            }
+            func say(_ prompt: String, to chat: String, _ device: TestDevice) async throws {
+                let sent = try await device.execute(
+                    .chatSend(chatID: chat, prompt: prompt, model: nil, allowedTools: nil)
+                )
+                let reply = try await device.events(chat: chat, turn: try #require(sent.result["turnId"]?.string))
+                #expect(reply.body.contains("grows."))
+            }
+            func messages(_ chat: String, _ device: TestDevice) async throws -> [String] {
+                try await device.get("/companion/chats/\(chat)/messages").decoded(CompanionMessagesPageResponse.self)
+                    .messages.elements.map(\.text)
+            }
+            func listed(_ device: TestDevice) async throws -> [CompanionChat] {
+                try await device.get("/companion/projects/\(try await device.firstProject())/chats")
+                    .decoded(CompanionChatsResponse.self).chats.elements
+            }
+            try await with("one") { device in
+                let made = try await device.execute(.chatCreate(projectID: try await device.firstProject(), title: nil))
+                try await say("plant beans", to: try #require(made.result["id"]?.string), device)
+                #expect(try await listed(device).count == 1)
+            }
+            try await with("two") { device in
+                let chat = try #require(try await listed(device).first)
+                #expect(chat.origin == .agent && chat.lastUpdatedAt != nil)
+                #expect(try await messages(chat.id, device) == ["plant beans", "It grows."])
+                try await say("and peas", to: chat.id, device)
+                #expect(try await messages(chat.id, device) == ["plant beans", "It grows.", "and peas", "It grows."])
+                #expect(try await listed(device).map(\.id) == [chat.id])
+            }
+            // The first host's chat has what was said at the second.
+            try await with("one") { device in
+                let chat = try #require(try await listed(device).first)
+                #expect(try await messages(chat.id, device) == ["plant beans", "It grows.", "and peas", "It grows."])
+            }
+        }
+    }
+
     @Test("Ten chats at once")
     func ten() async throws {
         try await withTemporaryDirectory { directory in

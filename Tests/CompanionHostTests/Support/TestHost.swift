@@ -255,9 +255,9 @@ func shell(_ script: String) async throws {
 }
 
 /// Waits for a condition that another process brings about. The suite's time limit ends the wait.
-func eventually(_ condition: () -> Bool) async throws {
+func eventually(_ condition: () async throws -> Bool) async throws {
     // A task that only yields would take a processor from the other process.
-    while !condition() { try await Task.sleep(for: .milliseconds(10)) }
+    while !(try await condition()) { try await Task.sleep(for: .milliseconds(10)) }
 }
 
 extension HostEvent {

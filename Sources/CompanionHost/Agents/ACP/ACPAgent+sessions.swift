@@ -85,6 +85,13 @@ extension ACPAgent {
                 if connection.modes(ofSession: record.sessionID) == nil { await keep(record) }
                 return true
             } catch let refusal as ACPRefusal where refusal.code != ACPRefusal.signInRequired {
+                if record.beganElsewhere, refusal.code != ACPRefusal.notFound {
+                    // What began elsewhere has to go on there: a new session would be another conversation.
+                    throw AgentError(
+                        message: "\(launch.name) could not open this session, and the prompt was not sent: "
+                            + Self.reason(refusal)
+                    )
+                }
                 logger.info("agent's session not taken up", metadata: .failure(refusal, ["chat": "\(record.chatID)"]))
             }
         }

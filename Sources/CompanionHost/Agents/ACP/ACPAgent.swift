@@ -85,6 +85,8 @@ package struct ACPAgent: Agent {
 
     package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
 
+    package var sessionSources: [any AgentSessionSource] { launch.listsSessions ? [self] : [] }
+
     package func isAvailable() -> Bool {
         AgentProgram.isExecutable(path)
     }
@@ -128,7 +130,8 @@ package struct ACPAgent: Agent {
     ) async throws -> (ACPConnection, session: String) {
         var before: ACPConnection?
         while true {
-            let connection = connection(for: turn)
+            // A working tree may be removed while the process runs.
+            let connection = connection(forChat: turn.chatID, in: turn.project ?? turn.directory)
             // It is the only one that has the chat's session: whoever has to answer is waited for.
             let hasNoOther = before === connection
             before = connection
@@ -162,7 +165,7 @@ package struct ACPAgent: Agent {
     }
 
     /// The error that the turn's sender gets, which is noted as the agent's trouble where it is one.
-    private func failure(_ error: any Error, over connection: ACPConnection) -> any Error {
+    func failure(_ error: any Error, over connection: ACPConnection) -> any Error {
         if Task.isCancelled || error as? ACPEnd == .shutdown { return CancellationError() }
         guard var described = describe(error) as? AgentError else { return error }
         let isEnd = error is ACPEnd || error is ACPFault
@@ -256,12 +259,10 @@ package struct ACPAgent: Agent {
         }
     }
 
-    /// A process for a turn, which is started where there is none.
-    private func connection(for turn: AgentTurn) -> ACPConnection {
-        // A working tree may be removed while the process runs.
-        let directory = turn.project ?? turn.directory
+    /// A process for a chat, which is started in a directory where there is none.
+    func connection(forChat chat: String, in directory: String) -> ACPConnection {
         let (connection, isNew) = processes.withLockedValue { processes in
-            processes.take(for: turn.chatID, in: directory) { ACPConnection(limits: limits) }
+            processes.take(for: chat, in: directory) { ACPConnection(limits: limits) }
         }
         if isNew, case .terminated = starter.yield(Start(connection: connection, directory: directory)) {
             connection.end(ACPEnd.shutdown)
@@ -299,7 +300,7 @@ extension ACPAgent {
         throw AgentError(message: message)
     }
 
-    private static func reason(_ refusal: ACPRefusal) -> String {
+    static func reason(_ refusal: ACPRefusal) -> String {
         refusal.message.isEmpty ? "error \(refusal.code)" : refusal.message.scalars(atMost: 500)
     }
 

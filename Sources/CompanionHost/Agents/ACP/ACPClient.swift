@@ -19,6 +19,8 @@ enum ACPCall: Sendable, Hashable {
     case newSession(directory: String)
     case loadSession(String, directory: String)
     case resumeSession(String, directory: String)
+    /// `cursor`: of the page; nil for the first.
+    case listSessions(cursor: String?)
     case setMode(String, session: String, setter: ACPModes.Setter)
     case prompt(String, images: [TurnImage] = [], session: String)
 }
@@ -39,8 +41,9 @@ struct ACPClient: Sendable {
     enum Event: Sendable {
         case answer(Int, Result<JSONValue, ACPRefusal>)
         case update(session: String, ACPUpdate)
-        /// Something of a session that is being loaded came: a sign of life.
-        case replay(session: String)
+        /// Something of a session that is being loaded came: a sign of life. `message`: the id of the message that it is
+        /// a piece of.
+        case replay(session: String, ACPUpdate, message: String?)
         case question(ACPQuestion)
         case form(ACPForm)
         /// The agent is done with a page that was opened.
@@ -233,10 +236,11 @@ struct ACPClient: Sendable {
         }
         let meaning = ACPUpdate(update)
         guard isLoading else { return [.update(session: session, meaning)] }
+        let replay = Event.replay(session: session, meaning, message: update["messageId"]?.string)
         switch meaning {
         // How freely it works counts, also while it repeats what was said before.
-        case .mode, .modes: return [.replay(session: session), .update(session: session, meaning)]
-        default: return [.replay(session: session)]
+        case .mode, .modes: return [replay, .update(session: session, meaning)]
+        default: return [replay]
         }
     }
 
@@ -291,7 +295,7 @@ extension ACPCall {
     /// The session that it is about.
     var session: String? {
         switch self {
-        case .initialize, .authenticate, .newSession: nil
+        case .initialize, .authenticate, .newSession, .listSessions: nil
         case .loadSession(let session, _), .resumeSession(let session, _), .setMode(_, let session, _),
             .prompt(_, _, let session):
             session
@@ -316,6 +320,8 @@ extension ACPCall {
             return ("session/load", ["sessionId": .string(session), "cwd": .string(directory), "mcpServers": []])
         case .resumeSession(let session, let directory):
             return ("session/resume", ["sessionId": .string(session), "cwd": .string(directory), "mcpServers": []])
+        case .listSessions(let cursor):
+            return ("session/list", .object(cursor.map { ["cursor": .string($0)] } ?? [:]))
         case .setMode(let mode, let session, .mode):
             return ("session/set_mode", ["sessionId": .string(session), "modeId": .string(mode)])
         case .setMode(let mode, let session, .option(let option)):

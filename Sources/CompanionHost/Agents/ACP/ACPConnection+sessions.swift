@@ -12,6 +12,9 @@ extension ACPConnection {
         state.withLockedValue { $0.sessions[ByteText(chat)] }
     }
 
+    /// The ids of the sessions in which chats go on here.
+    var sessionIDs: [ByteText] { state.withLockedValue { $0.sessions.values.map { ByteText($0.id) } } }
+
     /// Whether it takes no more turns.
     var takesNoMore: Bool { state.withLockedValue { $0.end != nil || $0.isRetired || $0.hasEndedOutput } }
 
@@ -109,7 +112,7 @@ extension ACPConnection.Waiting {
 
 extension ACPCall {
     /// Bytes of a session's id.
-    private static let idSizes = 1...1024
+    static let idSizes = 1...1024
 
     /// The session that is begun or taken up with this answer; nil for other calls, and without an id that can be used.
     func opened(by answer: JSONValue) -> ACPConnection.Session? {

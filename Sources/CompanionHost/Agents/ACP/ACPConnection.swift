@@ -44,6 +44,10 @@ final class ACPConnection: Sendable {
         var call: ACPCall
         /// Which chat goes on in the session that the call begins or takes up.
         var chat: ByteText?
+        /// Takes what was said in the session that the call loads.
+        var replay: ACPReplay?
+        /// Whether an agent that does not answer takes no more turns.
+        var isVital = true
         /// When it was begun, or gave a sign of life.
         var since = ContinuousClock.now
 
@@ -181,18 +185,32 @@ final class ACPConnection: Sendable {
 
     // MARK: Calls
 
-    /// Asks the agent, and waits for its answer. An agent that does not answer takes no more turns.
+    /// Asks the agent, and waits for its answer.
     ///
     /// - Parameters:
     ///   - chat: The chat that continues in the session which the call begins or takes up.
+    ///   - replay: Takes what was said in the session that the call loads.
+    ///   - isVital: Whether an agent that does not answer takes no more turns.
     ///   - limit: How long it may take.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
-    func call(_ call: ACPCall, chat: String? = nil, within limit: Duration) async throws -> JSONValue {
+    func call(
+        _ call: ACPCall,
+        chat: String? = nil,
+        replay: ACPReplay? = nil,
+        isVital: Bool = true,
+        within limit: Duration
+    ) async throws -> JSONValue {
         try Task.checkCancellation()
         let place = NIOLockedValueBox<Int?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiting = Waiting(continuation: continuation, call: call, chat: chat.map(ByteText.init))
+                let waiting = Waiting(
+                    continuation: continuation,
+                    call: call,
+                    chat: chat.map(ByteText.init),
+                    replay: replay,
+                    isVital: isVital
+                )
                 guard let number = begin(waiting) else { return }
                 place.withLockedValue { $0 = number }
                 if Task.isCancelled { fail(number, with: CancellationError()) }
@@ -293,11 +311,11 @@ final class ACPConnection: Sendable {
     private func remove(_ number: Int) -> Waiting? { state.withLockedValue { $0.remove(number) } }
 
     private func expire(_ number: Int, within limit: Duration) {
-        guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
-        let rest = limit - (.now - since)
+        guard let call = state.withLockedValue({ $0.calls[number] }) else { return }
+        let rest = limit - (.now - call.since)
         guard rest > .zero else {
             // First, because the waiting task may begin another turn at once.
-            retire()
+            if call.isVital { retire() }
             fail(number, with: ACPEnd.silent(limit))
             return
         }
@@ -363,11 +381,13 @@ final class ACPConnection: Sendable {
                 return state.listeners[key]
             }
             listener?.update(update)
-        case .replay(let session):
+        case .replay(let session, let update, let message):
             let session = ByteText(session)
-            state.withLockedValue { state in
+            let replays = state.withLockedValue { state in
                 for (number, call) in state.calls where call.session == session { state.calls[number]?.since = .now }
+                return state.calls.values.filter { $0.session == session }.compactMap(\.replay)
             }
+            for replay in replays { replay.take(update, id: message) }
         case .question(let question):
             let listener = state.withLockedValue { $0.listeners[ByteText(question.session)] }
             if let listener { listener.question(question) } else { decide(question.key, with: .cancelled) }

@@ -17,6 +17,8 @@ package struct ACPLaunch: Sendable, Hashable {
     package var bypassModes: Set<String>
     /// Whether sessions may run in a mode that asks nothing.
     package var allowsBypass: Bool
+    /// Whether the sessions that the agent lists are chats of the host. Default: yes.
+    package var listsSessions = true
     /// Whether the owner gave the command; its id says nothing of it then.
     package var isCommand: Bool
 
@@ -48,26 +50,6 @@ package struct ACPLaunch: Sendable, Hashable {
     /// The agent that sessions belong to: its id, or its command if the owner gave that. Other agents do not know these
     /// sessions.
     var sessionOwner: String { isCommand ? command.joined(separator: " ") : id }
-}
-
-/// The session of an agent that a chat goes on in.
-package struct AgentSessionRecord: Sendable, Hashable {
-    /// The chat, which has one session at most.
-    package var chatID: String
-    /// Whose session it is: ``ACPLaunch/sessionOwner``.
-    package var agent: String
-    /// The session's id, as the agent has given it.
-    package var sessionID: String
-    /// The absolute path of the directory that the session works in.
-    package var directory: String
-}
-
-/// Remembers the agent's session of each chat over restarts of the host.
-package protocol AgentSessionStore: Sendable {
-    /// The session of a chat; nil if it has none.
-    func session(chatID: String) async throws -> AgentSessionRecord?
-    /// Stores the session of a chat in place of an earlier one.
-    func keep(_ session: AgentSessionRecord) async throws
 }
 
 /// Something about the agent that the owner of the host has to know.

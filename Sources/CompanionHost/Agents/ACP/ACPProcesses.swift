@@ -47,6 +47,13 @@ struct ACPProcesses: Sendable {
         return (connection, true)
     }
 
+    /// Takes a process for something that is about no chat; nil for none that could answer now. It is one more user of it.
+    func takeAny() -> ACPConnection? {
+        let started = connections.filter { $0.hasStarted && !$0.waitsForPeople(besides: "") }
+        // One that works on a prompt may do nothing else meanwhile.
+        return (started.filter(\.isIdle) + started).first { $0.take() }
+    }
+
     /// Ends the processes that nobody has used for longest, as far as their sessions can be taken up again.
     private mutating func endIdle() {
         let idle = connections.filter { $0.isIdle && $0.canMoveSessions }

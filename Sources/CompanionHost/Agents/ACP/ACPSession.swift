@@ -6,6 +6,8 @@ struct ACPAgentInfo: Sendable, Hashable {
     var loads: Bool
     /// Whether it takes up a session without saying it all again (`session/resume`).
     var resumes: Bool
+    /// Whether it tells which sessions it keeps (`session/list`).
+    var lists: Bool
     /// Whether prompts may have pictures.
     var takesImages: Bool
 
@@ -14,7 +16,9 @@ struct ACPAgentInfo: Sendable, Hashable {
         loads = capabilities?["loadSession"]?.bool ?? false
         takesImages = capabilities?["promptCapabilities"]?["image"]?.bool ?? false
         // An object, which may be empty; null and its absence mean no.
-        resumes = capabilities?["sessionCapabilities"]?["resume"]?.isObject ?? false
+        let sessions = capabilities?["sessionCapabilities"]
+        resumes = sessions?["resume"]?.isObject ?? false
+        lists = sessions?["list"]?.isObject ?? false
     }
 }
 

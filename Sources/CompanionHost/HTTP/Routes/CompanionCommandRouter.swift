@@ -34,8 +34,14 @@ struct CompanionCommandRouter: Sendable {
             DeviceRoutes(access: access, control: services.control),
             PairingV1Routes(access: access, pairing: services.pairing, turns: services.turns, logger: logger),
             PairingV2Routes(access: access, pairing: services.pairing, logger: logger),
-            ChatRoutes(access: access, store: services.store),
-            TurnRoutes(access: access, store: services.store, turns: services.turns, quotas: services.quotas),
+            ChatRoutes(access: access, store: services.store, chats: services.chats),
+            TurnRoutes(
+                access: access,
+                store: services.store,
+                chats: services.chats,
+                turns: services.turns,
+                quotas: services.quotas
+            ),
             WorktreeRoutes(access: access, worktrees: services.worktrees),
             ApprovalRoutes(access: access, questions: services.questions),
             LiveRoutes(access: access),

@@ -12,6 +12,7 @@ struct TurnRoutes: RouteGroup {
 
     let access: RequestAccess
     let store: CompanionHostStore
+    let chats: AgentChats
     let turns: TurnRunner
     let quotas: DeviceQuotas
 
@@ -70,6 +71,7 @@ struct TurnRoutes: RouteGroup {
         toChat chatID: String,
         from sender: AuthenticatedDevice
     ) async throws -> String {
+        try await chats.prepare(chatID)
         let isNew = try await store.projectID(ofChat: chatID) == nil
         if isNew, !sender.permissions.contains(.chatCreate) {
             throw HostError.lacking(.chatCreate, device: sender.id)
@@ -78,7 +80,8 @@ struct TurnRoutes: RouteGroup {
         let turn = AgentTurn(
             chatID: chatID,
             prompt: body.prompt,
-            directory: directory,
+            directory: body.projectPath?.isEmpty == false
+                ? directory : try await chats.directory(ofChat: chatID) ?? directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
         // As on deployed hosts, a prompt without a model is stored and answered with an error.

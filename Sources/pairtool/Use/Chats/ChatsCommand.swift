@@ -104,6 +104,10 @@ struct ChatRow: DatedRow {
     var mode: AgentMode?
     /// The id of the model, or the agent, that answered last.
     var model: String?
+    /// `agent` for a session of an agent that no device began, and that was not opened yet.
+    var origin: CompanionChat.Origin?
+    /// True while the agent says that another program has it open.
+    var isOpenElsewhere: Bool?
 
     init(_ item: ChatInProject) {
         id = item.chat.id
@@ -113,11 +117,19 @@ struct ChatRow: DatedRow {
         lastUpdatedAt = item.chat.lastUpdatedAt
         mode = item.chat.mode
         model = item.chat.model
+        origin = item.chat.origin
+        isOpenElsewhere = item.chat.isOpenElsewhere
     }
 
-    /// The column of the agents, where there are several.
+    private var agentText: String {
+        isOpenElsewhere == true ? "\(model ?? "agent"), open elsewhere" : model ?? "–"
+    }
+
+    /// The column of the agents, where there are several, or sessions of an agent's own.
     static func agentColumn<Row>(_ rows: [Row], _ chat: @escaping @Sendable (Row) -> ChatRow) -> [TableColumn<Row>] {
-        guard rows.compactMap({ chat($0).model }).unique.count > 1 else { return [] }
-        return [TableColumn("AGENT", shrinks: true, rank: 3) { chat($0).model ?? "–" }]
+        let chats = rows.map(chat)
+        let isOne = chats.compactMap(\.model).unique.count <= 1
+        guard !isOne || chats.contains(where: { $0.origin != nil || $0.isOpenElsewhere == true }) else { return [] }
+        return [TableColumn("AGENT", shrinks: true, rank: 3) { chat($0).agentText }]
     }
 }

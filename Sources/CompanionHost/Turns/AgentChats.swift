@@ -84,12 +84,14 @@ struct AgentChats: Sendable {
         try Task.checkCancellation()
         // What a chat has already is shown.
         guard stored == nil else { return }
-        throw HostError(
-            .hostAgentUnavailable,
-            "This session is still being opened. Try again in a moment",
-            retryable: true
-        )
+        throw Self.notYet
     }
+
+    private static let notYet = HostError(
+        .hostAgentUnavailable,
+        "This session is still being opened. Try again in a moment",
+        retryable: true
+    )
 
     private func bring(_ chatID: String) async throws {
         if let stored = try await store.agentSession(ofChat: chatID) {
@@ -110,6 +112,7 @@ struct AgentChats: Sendable {
         for (number, source) in sources.enumerated() {
             guard let first = store.catalog.projects.first else { return }
             let listed = await lists.sessions(of: number, startingIn: first.path, within: Self.limits)
+            if listed == nil { throw Self.notYet }
             guard
                 let session = listed?.first(where: { SessionKey($0, of: source).chatID.isSame(as: chatID) }),
                 let place = store.catalog.locate(session.directory)

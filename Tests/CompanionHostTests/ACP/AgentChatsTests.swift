@@ -76,6 +76,8 @@ struct AgentChatsTests {
                 as: "beds"
             )
             try agent.write(Session(cwd: "/", title: "Not here", updatedAt: "2026-01-04T00:00:00Z"), as: "away")
+            // On a busy machine an agent starts in more time than a list waits.
+            try await eventually { try await self.listed(device).count == 2 }
             let chats = try await listed(device)
             #expect(chats.map(\.title) == ["Untitled session", "Beans"])
             #expect(chats.map(\.origin) == [.agent, .agent])
@@ -123,6 +125,7 @@ struct AgentChatsTests {
                     try await say("go on", to: try #require(made.result["id"]?.string), device).hasPrefix("0 before")
                 )
             }
+            try await eventually { try await !self.listed(device).isEmpty }
             let chat = try #require(try await listed(device).first).id
             _ = try await say("go on", to: chat, device)
             let before = try await messages(chat, device)
@@ -156,6 +159,7 @@ struct AgentChatsTests {
                 ),
                 as: "beans"
             )
+            try await eventually { try await !self.listed(device).isEmpty }
             let chat = try #require(try await listed(device).first)
             let refused = try await device.get("/companion/chats/\(chat.id)/messages")
             #expect(refused.status == 503 && refused.body.contains("it is open in another terminal"))
@@ -180,6 +184,7 @@ struct AgentChatsTests {
     func resumed() async throws {
         try await withAgent(["resume"]) { agent, project, _, device in
             try agent.write(Session(cwd: project, updatedAt: "2026-01-02T00:00:00Z", messages: Self.talk), as: "beans")
+            try await eventually { try await !self.listed(device).isEmpty }
             let chat = try #require(try await listed(device).first).id
             #expect(try await messages(chat, device) == [])
             #expect(try await say("and peas", to: chat, device) == "2 before, the last: Planted.")
@@ -212,8 +217,8 @@ struct AgentChatsTests {
                     as: "s-\(number)"
                 )
             }
+            try await eventually { try await self.listed(device).count == 1000 }
             var chats = try await listed(device)
-            #expect(chats.count == 1000)
             #expect(chats.first?.title == "Session 999" && chats.last?.title == "Session 0")
             chats = try await listed(device)
             #expect(Set(chats.map(\.id)).count == 1000)
@@ -227,6 +232,7 @@ struct AgentChatsTests {
         } _: { agent, project, _, device in
             try await shell("cd '\(project)' && git init -q -b main . && echo one >a && git add a && \(Self.commit)")
             try agent.write(Session(cwd: project, updatedAt: "2026-01-02T00:00:00Z", messages: Self.talk), as: "beans")
+            try await eventually { try await !self.listed(device).isEmpty }
             let chat = try #require(try await listed(device).first).id
             #expect(try await say("and peas", to: chat, device) == "2 before, the last: Planted.")
             #expect(try agent.ids() == ["beans"])

@@ -6,6 +6,8 @@ import NIOConcurrencyHelpers
 extension ACPAgent: AgentSessionSource {
     /// Sessions of a list that are read.
     static let mostListed = 5000
+    /// Pages of a list.
+    private static let mostPages = 200
     /// How long the agent may take for a page of its list.
     private static let listLimit = Duration.seconds(20)
 
@@ -36,7 +38,7 @@ extension ACPAgent: AgentSessionSource {
         var sessions: [ListedSession] = []
         var seen: Set<ByteText> = []
         var cursor: String?
-        repeat {
+        for _ in 0..<Self.mostPages {
             let answer = try await connection.call(
                 .listSessions(cursor: cursor),
                 isVital: false,
@@ -46,11 +48,9 @@ extension ACPAgent: AgentSessionSource {
                 guard let session = ListedSession(value), seen.insert(ByteText(session.id)).inserted else { continue }
                 sessions.append(session)
             }
-            let next = answer["nextCursor"]?.string
-            // A page that leads to itself has no end.
-            guard next?.isEmpty == false, next.map({ cursor?.isSame(as: $0) ?? false }) != true else { break }
-            cursor = next
-        } while sessions.count < Self.mostListed && !Task.isCancelled
+            cursor = answer["nextCursor"]?.string
+            guard cursor?.isEmpty == false, sessions.count < Self.mostListed, !Task.isCancelled else { break }
+        }
         return Array(sessions.prefix(Self.mostListed))
     }
 
@@ -80,13 +80,15 @@ extension ACPAgent: AgentSessionSource {
 extension ListedSession {
     /// Scalars of a title.
     private static let titleLength = 200
+    /// Bytes of a directory.
+    private static let mostBytes = 4096
     /// Words with which agents say in a session's `_meta` that a program has it open; the protocol has none.
     private static let openWords: Set<String> = ["active", "attached", "busy", "locked", "open", "running"]
 
     /// - Returns: nil for one that cannot be opened.
     init?(_ value: JSONValue) {
         guard let id = value["sessionId"]?.string, ACPCall.idSizes.contains(id.utf8.count),
-            let directory = value["cwd"]?.string, directory.begins(with: "/")
+            let directory = value["cwd"]?.string, directory.begins(with: "/"), directory.utf8.count <= Self.mostBytes
         else { return nil }
         self.id = id
         self.directory = directory

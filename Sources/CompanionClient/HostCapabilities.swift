@@ -24,6 +24,34 @@ package protocol ProjectCreating: Sendable {
     func createChat(projectID: String, title: String?) async throws -> CompanionChat
 }
 
+/// The session of a host's agent, opened ahead of a prompt.
+package struct OpenedAgent: Sendable, Hashable {
+    /// The id of the model, or the agent, that answers in the chat.
+    package var model: String?
+    /// The directory that it works in at the host.
+    package var directory: String?
+    /// What it says of itself and of the session, as members of the Agent Client Protocol, with the last `updates` that
+    /// hold; nil for an agent that does not speak it.
+    package var facts: JSONValue?
+
+    package init(model: String? = nil, directory: String? = nil, facts: JSONValue? = nil) {
+        (self.model, self.directory, self.facts) = (model, directory, facts)
+    }
+}
+
+/// A host whose agents' sessions can be opened and changed beside prompts, for editors.
+package protocol AgentOpening: Sendable {
+    /// Creates a chat that is on no list until it has a prompt.
+    func createDraft(projectID: String) async throws -> CompanionChat
+    /// - Parameter model: Which agent answers in a new chat; nil lets the host choose.
+    func openAgent(chatID: String, model: String?) async throws -> OpenedAgent
+    /// Changes the settings of an open session.
+    ///
+    /// - Parameter method: `session/set_mode` or `session/set_config_option`.
+    /// - Returns: The agent's answer.
+    func configureAgent(chatID: String, method: String, parameters: JSONValue) async throws -> JSONValue
+}
+
 /// A host whose turns can be cancelled.
 package protocol TurnCancelling: Sendable {
     /// Cancels a turn; one that has ended stays as it is.

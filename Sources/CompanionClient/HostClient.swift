@@ -25,6 +25,8 @@ package struct HostClient: Sendable {
     package var changes: (any ChangeReporting)?
     /// Lists and decides requests for approval.
     package var approvals: (any ApprovalDeciding)?
+    /// Opens sessions of the host's agents for editors.
+    package var agents: (any AgentOpening)?
 
     package init(
         isLocal: Bool = false,
@@ -37,7 +39,8 @@ package struct HostClient: Sendable {
         cancellation: (any TurnCancelling)? = nil,
         events: (any EventReporting)? = nil,
         changes: (any ChangeReporting)? = nil,
-        approvals: (any ApprovalDeciding)? = nil
+        approvals: (any ApprovalDeciding)? = nil,
+        agents: (any AgentOpening)? = nil
     ) {
         self.isLocal = isLocal
         self.devices = devices
@@ -50,5 +53,6 @@ package struct HostClient: Sendable {
         self.events = events
         self.changes = changes
         self.approvals = approvals
+        self.agents = agents
     }
 }

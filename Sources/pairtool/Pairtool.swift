@@ -30,7 +30,7 @@ struct Pairtool: AsyncParsableCommand {
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
                     ChatCommand.self, ChangesCommand.self, WorktreesCommand.self, OutboxCommand.self,
                     ModelsCommand.self, ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self,
-                    WatchCommand.self, SearchCommand.self, ExportCommand.self, HistoryCommand.self,
+                    WatchCommand.self, SearchCommand.self, ExportCommand.self, HistoryCommand.self, ACPCommand.self,
                 ]
             ),
             CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),

@@ -187,7 +187,7 @@ import Testing
                 let project = try #require(try await client.projects().first)
                 return .chatCreate(projectID: project.id, title: "run \(run)")
             } check: { client, payload, _ in
-                guard case .chatCreate(let project, let title) = payload else { throw CancellationError() }
+                guard case .chatCreate(let project, let title, _) = payload else { throw CancellationError() }
                 let chats = try await client.chats(projectID: project).map(\.title)
                 #expect(chats.filter { $0 == title }.count == 1 && Set(chats).count == chats.count, "\(chats)")
             }
@@ -248,7 +248,7 @@ import Testing
                 let chat = try await client.createChat(projectID: project.id, title: "run \(run)")
                 return .chatSend(chatID: chat.id, prompt: "help", model: nil, allowedTools: nil)
             } check: { client, payload, response in
-                guard case .chatSend(let chat, _, _, _, _) = payload else { throw CancellationError() }
+                guard case .chatSend(let chat, _, _, _, _, _) = payload else { throw CancellationError() }
                 let turn = try #require(response.result["turnId"]?.string)
                 let end = try await Self.end(client, chat, turn)
                 let stored = try await stored(host, chat)

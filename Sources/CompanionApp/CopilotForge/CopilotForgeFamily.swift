@@ -51,7 +51,7 @@ struct CopilotForgeFamily: Family {
             if host.trust == .verified {
                 offer.turns = CommandedTurns(client: client, now: now)
                 let commands = SignedCommands(client: client)
-                (offer.creation, offer.cancellation) = (commands, commands)
+                (offer.creation, offer.cancellation, offer.agents) = (commands, commands, commands)
                 offer.events = LiveEvents(client: client)
                 offer.changes = HostChanges(client: client)
                 offer.approvals = CommandedApprovals(client: client)

@@ -16,6 +16,9 @@ package struct TurnRequest: Sendable, Hashable {
     package var deniesQuestions: Bool
     /// The pictures of the prompt, for hosts with ``TurnRunning/takesImages`` only.
     package var images: [TurnImage]
+    /// The prompt as blocks of the Agent Client Protocol, in JSON, for hosts with ``AgentOpening`` only. The answer is
+    /// then told in the agent's own words, too (``TurnEvent/acp(_:)``).
+    package var content: String?
 
     package init(
         prompt: String,
@@ -23,7 +26,8 @@ package struct TurnRequest: Sendable, Hashable {
         projectPath: String? = nil,
         allowedTools: [String]? = nil,
         deniesQuestions: Bool = false,
-        images: [TurnImage] = []
+        images: [TurnImage] = [],
+        content: String? = nil
     ) {
         self.prompt = prompt
         self.model = model
@@ -31,6 +35,7 @@ package struct TurnRequest: Sendable, Hashable {
         self.allowedTools = allowedTools
         self.deniesQuestions = deniesQuestions
         self.images = images
+        self.content = content
     }
 }
 

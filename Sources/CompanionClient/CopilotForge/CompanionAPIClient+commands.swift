@@ -68,7 +68,7 @@ extension CompanionAPIClient {
     /// - Throws: ``CompanionClientError`` with the code `busy` if the command may still be executed, `streamInterrupted`
     ///   if that cannot be found out, and ``AlreadyExecuted``.
     private func requireUnexecuted(_ payload: CommandPayload, in journal: PromptJournal) async throws {
-        guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _, _) = payload else { return }
+        guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _, _, _) = payload else { return }
         // The host may have taken it in the last moment, and may not have stored the prompt yet.
         guard hostTime > sent.expiresAt.addingTimeInterval(30) else {
             throw CompanionClientError(
@@ -114,9 +114,12 @@ extension CompanionAPIClient {
     func startTurn(
         chatID: String,
         request: ContinueChatRequest,
-        images: [TurnImage]
+        images: [TurnImage],
+        content: String? = nil
     ) async throws -> (id: String, images: Int) {
-        let turn: StartedTurn = try await result(of: .send(request, images: images, chatID: chatID))
+        let turn: StartedTurn = try await result(
+            of: .send(request, images: images, content: content, chatID: chatID)
+        )
         return (turn.turnId, turn.images ?? 0)
     }
 
@@ -182,6 +185,7 @@ extension CommandPayload {
     fileprivate static func send(
         _ request: ContinueChatRequest,
         images: [TurnImage] = [],
+        content: String? = nil,
         chatID: String
     ) -> CommandPayload {
         .chatSend(
@@ -189,7 +193,8 @@ extension CommandPayload {
             prompt: request.prompt,
             model: request.model,
             allowedTools: request.allowedTools,
-            images: images
+            images: images,
+            content: content
         )
     }
 }
@@ -259,5 +264,38 @@ package struct SignedCommands: ProjectCreating, TurnCancelling {
 
     package func cancelTurn(chatID: String, turnID: String) async throws -> String? {
         try await client.cancelTurn(chatID: chatID, turnID: turnID)["state"]?.string
+    }
+}
+
+extension SignedCommands: AgentOpening {
+    private struct Opened: Decodable {
+        var model: String?
+        var directory: String?
+        var agent: String?
+    }
+
+    private struct Configured: Decodable {
+        var answer: String
+    }
+
+    package func createDraft(projectID: String) async throws -> CompanionChat {
+        try await client.result(of: .chatCreate(projectID: projectID, title: nil, isDraft: true))
+    }
+
+    package func openAgent(chatID: String, model: String?) async throws -> OpenedAgent {
+        let opened: Opened = try await client.result(of: .agentOpen(chatID: chatID, model: model))
+        return OpenedAgent(
+            model: opened.model,
+            directory: opened.directory,
+            facts: opened.agent.flatMap { JSONValue(lenient: Array($0.utf8)) }
+        )
+    }
+
+    package func configureAgent(chatID: String, method: String, parameters: JSONValue) async throws -> JSONValue {
+        let text = String(decoding: parameters.json, as: UTF8.self)
+        let configured: Configured = try await client.result(
+            of: .agentConfigure(chatID: chatID, method: method, parameters: text)
+        )
+        return JSONValue(lenient: Array(configured.answer.utf8)) ?? [:]
     }
 }

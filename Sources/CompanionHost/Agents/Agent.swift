@@ -17,6 +17,9 @@ package struct AgentTurn: Sendable {
     package var allowedTools: Set<String>?
     /// Pictures that go with the prompt; for agents that take them.
     package var images: [TurnImage] = []
+    /// The prompt in blocks of the Agent Client Protocol, for an agent that speaks it; its answer is then told in the
+    /// agent's own words too. nil for a prompt that is ``prompt`` alone.
+    package var content: [JSONValue]?
     /// The id of one of the agent's models; empty for the first.
     package var model: String = ""
     /// How freely the agent works: the mode that it reported last for this turn; nil if it has reported none.
@@ -35,6 +38,8 @@ package struct ProposedTool: Sendable, Hashable {
     package var directories: [String] = []
     /// Whether its arguments have members that may change what the command does, such as variables.
     package var hasUnknownArguments = false
+    /// The request in the agent's own words, as JSON text, where the turn's readers want these.
+    package var acp: String?
     /// The answers as the agent gave them.
     package var options: [ApprovalOption]
 
@@ -108,6 +113,26 @@ package protocol Agent: Sendable {
     /// The agents that tell which sessions they keep. Default: none.
     var sessionSources: [any AgentSessionSource] { get }
 
+    /// Opens the session of a turn's chat ahead of its prompt.
+    ///
+    /// - Returns: What the agent says of itself and of the session, as members of the Agent Client Protocol; nil for
+    ///   agents that do not speak it. Default: nil.
+    /// - Throws: As ``answer(_:conversation:)``.
+    func open(_ turn: AgentTurn) async throws -> JSONValue?
+
+    /// The same of a session that is open; nil if it is not. Default: nil.
+    func facts(ofChat chat: String) -> JSONValue?
+
+    /// Whether a change of a session's settings changes how freely the agent works. Default: true.
+    func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool
+
+    /// Changes the settings of a chat's session. Default: throws.
+    ///
+    /// - Parameter method: `session/set_mode` or `session/set_config_option`.
+    /// - Returns: The agent's answer.
+    /// - Throws: As ``answer(_:conversation:)``.
+    func configure(chat: String, method: String, parameters: JSONValue) async throws -> JSONValue
+
     /// Forgets its session of a chat, whose next turn begins a new one. Default: does nothing.
     func forget(chat: String)
 
@@ -139,6 +164,16 @@ extension Agent {
     package func run() async {}
 
     package var sessionSources: [any AgentSessionSource] { [] }
+
+    package func open(_ turn: AgentTurn) async throws -> JSONValue? { nil }
+
+    package func facts(ofChat chat: String) -> JSONValue? { nil }
+
+    package func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool { true }
+
+    package func configure(chat: String, method: String, parameters: JSONValue) async throws -> JSONValue {
+        throw AgentError(message: "This agent has no settings")
+    }
 
     package func forget(chat: String) {}
 

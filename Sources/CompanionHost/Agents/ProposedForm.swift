@@ -18,6 +18,8 @@ package struct ProposedForm: Sendable, Hashable {
     package var tool: String?
     /// Why the host declines it by itself, as a sentence; nil for one that a person decides.
     package var refusal: String?
+    /// The request in the agent's own words, as JSON text, where the turn's readers want these.
+    package var acp: String?
 
     package init(message: String, request: Request, tool: String? = nil, refusal: String? = nil) {
         (self.message, self.request, self.tool, self.refusal) = (message, request, tool, refusal)
@@ -60,6 +62,18 @@ package struct ProposedForm: Sendable, Hashable {
 package enum AgentQuestion: Sendable, Hashable {
     case tool(ProposedTool)
     case form(ProposedForm)
+
+    /// The request to a person in the agent's own words; nil where nobody wants these.
+    func acpRequest(_ approvalID: String) -> ACPPersonRequest? {
+        switch self {
+        case .tool(let tool):
+            tool.acp.map {
+                ACPPersonRequest(approvalId: approvalID, method: ACPMessage.permissionMethod, parameters: $0)
+            }
+        case .form(let form):
+            form.acp.map { ACPPersonRequest(approvalId: approvalID, method: ACPMessage.formMethod, parameters: $0) }
+        }
+    }
 
     /// The answer that refuses.
     package var rejection: ApprovalAnswer {

@@ -54,7 +54,7 @@ package final class CompanionHostStore: Sendable {
                 sql: """
                     SELECT id, project, title, updatedAt, mode, model
                     FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
-                    WHERE project = ? ORDER BY updatedAt DESC, key DESC
+                    WHERE project = ? AND (NOT isDraft OR messages > 0) ORDER BY updatedAt DESC, key DESC
                     """,
                 arguments: [projectID]
             )
@@ -84,6 +84,14 @@ package final class CompanionHostStore: Sendable {
         try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.model }
     }
 
+    /// Notes the model that answers in a chat that has none yet.
+    func choose(model: String, inChat id: String) async throws(CompanionHostError) {
+        _ = try await database.write { database in
+            try ChatRecord.filter(Column("id") == id && Column("model") == nil)
+                .updateAll(database, Column("model").set(to: model))
+        }
+    }
+
     /// The title of a chat; nil without such a chat.
     func title(ofChat id: String) async throws(CompanionHostError) -> String? {
         try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.title }
@@ -97,6 +105,22 @@ package final class CompanionHostStore: Sendable {
             title: chat.title,
             updatedAt: chat.lastUpdatedAt ?? .distantPast
         ).insert(database)
+    }
+
+    /// Drafts that are kept, and how long at least.
+    private static let (mostDrafts, draftsKept) = (200, TimeInterval(24 * 3600))
+
+    /// Adds a chat that is on no list until it has a message, and removes old ones that got none.
+    func addDraft(_ chat: CompanionChat, in database: Database) throws {
+        let now = chat.lastUpdatedAt ?? .distantPast
+        let unused = ChatRecord.filter(Column("isDraft") && Column("messages") == 0)
+        let limit = CompanionTimestamp.string(from: now.addingTimeInterval(-Self.draftsKept))
+        try unused.filter(Column("updatedAt") < limit).deleteAll(database)
+        let newest = try unused.order(Column("key").desc).limit(1, offset: Self.mostDrafts - 1).fetchOne(database)
+        if let key = newest?.key { try unused.filter(Column("key") <= key).deleteAll(database) }
+        var record = ChatRecord(id: chat.id, project: chat.projectId, title: chat.title, updatedAt: now)
+        record.isDraft = true
+        try record.insert(database)
     }
 
     /// Returns the project and the directory that a turn works in: `projectPath`, which has to be inside a listed

@@ -4,6 +4,8 @@ import CompanionWire
 enum CommandLimits {
     /// Bytes of a prompt, and of the name of a tool.
     private static let (promptSize, toolSize) = (1 << 20, 1000)
+    /// Bytes of the blocks of a prompt, and of a setting.
+    private static let (contentSize, settingSize) = (12 << 20, 16 << 10)
 
     /// - Throws: ``SignedCommandError`` with `command.bad_shape`.
     static func check(_ payload: CommandPayload) throws(SignedCommandError) {
@@ -15,10 +17,15 @@ enum CommandLimits {
             case .projectCreate(let name, let path):
                 isText(name, limit: 100) && path.map { isText($0, limit: 4096) } ?? true
             case .sessionCreate(let project): isText(project, limit: 200)
-            case .chatCreate(let project, let title):
+            case .agentOpen(let chat, let model):
+                isText(chat, limit: 200) && model.map { isText($0, limit: 200) } ?? true
+            case .agentConfigure(let chat, let method, let parameters):
+                isText(chat, limit: 200) && isText(parameters, limit: settingSize)
+                    && [ACPCall.setModeMethod, ACPCall.setOptionMethod].contains { method.isSame(as: $0) }
+            case .chatCreate(let project, let title, _):
                 isText(project, limit: 200) && title.map { $0.utf8.count <= 1000 } ?? true
-            case .chatSend(let chat, let prompt, let model, let tools, let images):
-                images.count <= TurnImage.mostPictures
+            case .chatSend(let chat, let prompt, let model, let tools, let images, let content):
+                content?.utf8.count ?? 0 <= contentSize && images.count <= TurnImage.mostPictures
                     && images.allSatisfy { $0.bytes.count <= TurnImage.mostBytes && TurnImage(file: $0.bytes) == $0 }
                     && prompt.utf8.count <= promptSize && tools?.allSatisfy { $0.utf8.count <= toolSize } ?? true
                     && isText(chat, limit: CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty

@@ -69,11 +69,28 @@ extension SignedCommandService {
         }
     }
 
+    /// Makes a chat that is on no list until it has a prompt.
+    func createDraft(_ chat: CompanionChat, command: SignedCommand, digest: [UInt8]) async throws
+        -> CommandLedger.Outcome
+    {
+        let result = try CanonicalJSON(encoding: chat)
+        return try await ledger.once(command, digest: digest, permission: .chatCreate) { database in
+            guard services.store.catalog.project(id: chat.projectId) != nil else {
+                throw HostError(.requestNotFound, "Unknown project")
+            }
+            try services.store.addDraft(chat, in: database)
+            return result
+        }
+    }
+
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
     func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> CommandLedger.Outcome
     {
-        guard case .chatSend(let chatID, let prompt, let model, let allowedTools, let images) = payload else {
-            throw HostError(.commandBadShape, "The body is not JSON with the fields of this request")
+        guard case .chatSend(let chatID, let prompt, let model, let allowedTools, let images, let content) = payload
+        else { throw HostError(.commandBadShape, "The body is not JSON with the fields of this request") }
+        let blocks = content.flatMap(ACPPrompt.blocks)
+        guard content == nil || blocks != nil else {
+            throw HostError(.requestInvalid, "content is not JSON with blocks of a prompt")
         }
         try await services.chats.prepare(chatID)
         let turnID = UUID().uuidString.lowercased()
@@ -91,6 +108,8 @@ extension SignedCommandService {
             guard images.isEmpty || agent.mayTakeImages(for: chosen) else {
                 throw HostError(.requestInvalid, "This agent takes no pictures")
             }
+            var usage = usage
+            if chat.isDraft, chat.messages == 0 { usage.chats += 1 }
             try services.quotas.charge(usage, to: command.deviceId, in: database)
             // Here, so that of two prompts that come together one chooses.
             if chat.model == nil, let chosen {
@@ -113,7 +132,8 @@ extension SignedCommandService {
             prompt: prompt,
             directory: try await services.chats.directory(ofChat: chatID) ?? project.path,
             allowedTools: allowedTools.map(Set.init),
-            images: images
+            images: images,
+            content: blocks
         )
         let chosen = try services.agent.model(asked: model, kept: try await services.store.model(ofChat: chatID))
         do {

@@ -121,8 +121,23 @@ struct SignedCommandService: Sendable {
             let chat = try newChat(projectID: projectID, title: nil)
             let result = try CanonicalJSON(["sessionId": .string(chat.id)])
             return try await createChat(chat, result: result, command: command, digest: digest)
-        case .chatCreate(let projectID, let title):
+        case .agentOpen(let chatID, let model):
+            return try await serial.run(command.commandId) {
+                try await openAgent(chatID: chatID, model: model, command: command, digest: digest)
+            }
+        case .agentConfigure(let chatID, let method, let parameters):
+            return try await serial.run(command.commandId) {
+                try await configureAgent(
+                    chatID: chatID,
+                    method: method,
+                    parameters: parameters,
+                    command: command,
+                    digest: digest
+                )
+            }
+        case .chatCreate(let projectID, let title, let isDraft):
             let chat = try newChat(projectID: projectID, title: title)
+            guard !isDraft else { return try await createDraft(chat, command: command, digest: digest) }
             var shown = chat
             if shown.title.isEmpty { shown.title = CompanionHostStore.untitled }
             let result = try CanonicalJSON(encoding: shown)

@@ -28,7 +28,9 @@ extension HostDatabase {
             updatedAt TEXT NOT NULL,
             -- The id of the model, or the agent, that answered last.
             model TEXT,
-            messages INTEGER NOT NULL DEFAULT 0
+            messages INTEGER NOT NULL DEFAULT 0,
+            -- 1: it is on no list until it has a message.
+            isDraft INTEGER NOT NULL DEFAULT 0
         );
         CREATE INDEX chatOfProject ON chat (project, updatedAt DESC);
         -- `number` counts from 0 without gaps: it is the protocol's cursor, so no page skips rows.

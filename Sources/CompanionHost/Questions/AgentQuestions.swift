@@ -91,6 +91,7 @@ package final class AgentQuestions: Sendable {
             return asked.rejection
         }
         events.send(.questionAsked(question.withoutArguments))
+        if let request = asked.acpRequest(question.id) { emit(.acp(ACPFrame(.request(request)))) }
         emit(.question(ApprovalNotice(.asked, of: question)))
         guard var ended = await ending(of: question.id, at: expiresAt, answers: answers) else {
             emit(.status("The answer could not be stored: rejected"))

@@ -19,6 +19,8 @@ struct AgentFrames: Sendable {
         case .question(let notice): question(notice)
         // A count is no work: it also comes at the end of a turn that failed.
         case .usage: [event]
+        // The other events say when it goes on.
+        case .acp: [event]
         default: finish() + frames(of: event)
         }
     }
@@ -62,7 +64,7 @@ struct AgentFrames: Sendable {
             mode = named
             return status("Mode: \(named.name)") + [event]
         // How the turn ended is not the agent's to say, and the last ones are the client's.
-        case .done, .failed, .unknown, .begun, .recovering, .finished: return []
+        case .done, .failed, .unknown, .begun, .recovering, .finished, .acp: return []
         case .usage, .question, .media: return [event]
         }
     }

@@ -9,6 +9,8 @@ struct AnswerSink: Sendable {
     /// Events of the agent that an answer may have: one that sends pieces of one byte, thoughts or signs of life
     /// without an end is ended.
     static let usualEvents = 1_000_000
+    /// Bytes that an answer may have in the agent's own words.
+    static let acpSize = 32 << 20
 
     private struct State {
         var text = ""
@@ -16,6 +18,8 @@ struct AnswerSink: Sendable {
         /// Bytes of thoughts and tool reports so far.
         var reported = 0
         var isReportCut = false
+        /// Bytes in the agent's own words so far.
+        var told = 0
         var isClosed = false
         var frames = AgentFrames()
         var lastActivity = ContinuousClock.now
@@ -73,6 +77,12 @@ struct AnswerSink: Sendable {
                         return true
                     }
                     state.text += text
+                }
+                if case .acp(let words) = frame {
+                    guard state.told <= Self.acpSize else { continue }
+                    state.told += words.size
+                    publish(state.told <= Self.acpSize ? frame : .acp(ACPFrame(.cut)))
+                    continue
                 }
                 if let size = frame.reportSize {
                     guard state.reported + size <= Self.maximumSize else {

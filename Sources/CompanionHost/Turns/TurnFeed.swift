@@ -181,6 +181,11 @@ struct TurnFrame: Sendable {
 
     private static let ofV2 = ["approval_", "agent_"].map { Array(#"data: {"type":"\#($0)"#.utf8) }
 
+    private static let ofACP = Array(#"data: {"type":"agent_acp"#.utf8)
+
+    /// Whether it is in the agent's own words.
+    var isACP: Bool { data.readableBytesView.starts(with: Self.ofACP) }
+
     /// Whether v1 has such frames.
     var isOfV1: Bool { !Self.ofV2.contains { data.readableBytesView.starts(with: $0) } }
 

@@ -23,6 +23,8 @@ package enum TurnEvent: Sendable, Hashable {
     case tool(ToolReport)
     /// A picture or a sound of the answer.
     case media(AgentMedia)
+    /// The same in the agent's own words, in turns that were asked for so (`content` of `chat.send`).
+    case acp(ACPFrame)
     /// The model has finished. **Not the end**: text may follow it. `files`: how many files the agent has changed; nil
     /// for none, and where they were not counted.
     case done(files: Int?)
@@ -122,8 +124,8 @@ extension TurnEvent {
             return tool.changes.reduce(places) { $0 + frame + $1.path.utf8.count + $1.diff.utf8.count }
         case .media(let media): return frame + (media.data?.utf8.count ?? 0)
         // Each of these is bounded elsewhere. A new case says here how large it can be.
-        case .status, .text, .toolStart, .toolComplete, .usage, .mode, .question, .done, .failed, .unknown, .begun,
-            .recovering, .finished:
+        case .status, .text, .toolStart, .toolComplete, .usage, .mode, .question, .acp, .done, .failed, .unknown,
+            .begun, .recovering, .finished:
             return nil
         }
     }
@@ -143,7 +145,7 @@ extension TurnEvent {
         case .failed(var failure):
             failure.text = change(failure.text)
             return .failed(failure)
-        case .text, .usage, .media, .done, .unknown, .begun, .recovering, .finished: return self
+        case .text, .usage, .media, .acp, .done, .unknown, .begun, .recovering, .finished: return self
         }
     }
 }

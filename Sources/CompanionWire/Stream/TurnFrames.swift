@@ -67,6 +67,14 @@ package enum TurnFrames {
                     ("mimeType", quoted(media.mimeType)), ("size", "\(media.size)"), ("data", media.data.map(quoted)),
                 ]
             )
+        case .acp(let words):
+            frame(
+                ACPFrame.type,
+                fields: [
+                    ("update", words.update.map(text)), ("request", words.request.map(quoted)),
+                    ("answer", words.answer.map(text)), ("isCut", words.content == .cut ? "true" : nil),
+                ]
+            )
         case .done(let files): frame("done", fields: [("filesChanged", files.map(String.init))])
         case .failed(let failure):
             frame(
@@ -99,6 +107,8 @@ package enum TurnFrames {
         let rest = fields.compactMap { field in field.json.map { ",\"\(field.name)\":\($0)" } }.joined()
         return "data: {\"type\":\(quoted(type))\(rest)}\n\n"
     }
+
+    private static func text(_ value: JSONValue) -> String { String(decoding: value.json, as: UTF8.self) }
 
     private static func quoted(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
@@ -146,6 +156,7 @@ extension TurnEvent: Decodable {
         case "agent_plan": self = try .plan(container.decode([AgentPlanStep].self, forKey: .steps))
         case "agent_tool": self = try .tool(ToolReport(from: decoder))
         case "agent_media": self = try .media(AgentMedia(from: decoder))
+        case ACPFrame.type: self = try .acp(ACPFrame(from: decoder))
         case "done": self = .done(files: integer(.filesChanged).map { max($0, 0) })
         case "error":
             let code = string(.code)

@@ -4,15 +4,23 @@ package import FoundationEssentials
 package enum CommandPayload: Sendable, Hashable {
     case projectCreate(name: String, localPath: String?)
     case sessionCreate(projectID: String)
-    case chatCreate(projectID: String, title: String?)
-    /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
+    /// `isDraft`: it is on no list until it has a prompt, and goes if it gets none.
+    case chatCreate(projectID: String, title: String?, isDraft: Bool = false)
+    /// `allowedTools`: nil leaves the choice to the host, an empty list allows none. `content`: the prompt as blocks of the
+    /// Agent Client Protocol, which are JSON as text: they may have fractions.
     case chatSend(
         chatID: String,
         prompt: String,
         model: String?,
         allowedTools: [String]?,
-        images: [TurnImage] = []
+        images: [TurnImage] = [],
+        content: String? = nil
     )
+    /// Opens the session of a chat's agent before its next prompt. `model`: which agent, for a new chat.
+    case agentOpen(chatID: String, model: String?)
+    /// Changes a session of the agent with `session/set_mode` or `session/set_config_option`. `parameters`: JSON as text,
+    /// without `sessionId`.
+    case agentConfigure(chatID: String, method: String, parameters: String)
     case chatCancel(chatID: String, turnID: String)
     /// `optionID`: nil rejects, in whichever way the agent takes it. `content`: the values of a form; one with a fraction
     /// is a text.
@@ -27,6 +35,8 @@ package enum CommandPayload: Sendable, Hashable {
         case .sessionCreate: "session.create"
         case .chatCreate: "chat.create"
         case .chatSend: "chat.send"
+        case .agentOpen: "agent.open"
+        case .agentConfigure: "agent.configure"
         case .chatCancel: "chat.cancel"
         case .approvalDecide: "approval.decide"
         case .sessionRemove: "session.remove"
@@ -42,10 +52,19 @@ package enum CommandPayload: Sendable, Hashable {
             members["localPath"] = localPath.map(JSONValue.string)
         case .sessionCreate(let projectID):
             members["projectId"] = .string(projectID)
-        case .chatCreate(let projectID, let title):
+        case .chatCreate(let projectID, let title, let isDraft):
             members["projectId"] = .string(projectID)
             members["title"] = title.map(JSONValue.string)
-        case .chatSend(let chatID, let prompt, let model, let allowedTools, let images):
+            if isDraft { members["draft"] = .bool(true) }
+        case .agentOpen(let chatID, let model):
+            members["chatId"] = .string(chatID)
+            members["model"] = model.map(JSONValue.string)
+        case .agentConfigure(let chatID, let method, let parameters):
+            members["chatId"] = .string(chatID)
+            members["method"] = .string(method)
+            members["parameters"] = .string(parameters)
+        case .chatSend(let chatID, let prompt, let model, let allowedTools, let images, let content):
+            members["content"] = content.map(JSONValue.string)
             members["chatId"] = .string(chatID)
             members["prompt"] = .string(prompt)
             members["model"] = model.map(JSONValue.string)
@@ -80,14 +99,27 @@ package enum CommandPayload: Sendable, Hashable {
         case "session.create":
             self = .sessionCreate(projectID: try fields.text("projectId"))
         case "chat.create":
-            self = .chatCreate(projectID: try fields.text("projectId"), title: try fields.optionalText("title"))
+            self = .chatCreate(
+                projectID: try fields.text("projectId"),
+                title: try fields.optionalText("title"),
+                isDraft: try fields.optionalFlag("draft") ?? false
+            )
+        case "agent.open":
+            self = .agentOpen(chatID: try fields.text("chatId"), model: try fields.optionalText("model"))
+        case "agent.configure":
+            self = .agentConfigure(
+                chatID: try fields.text("chatId"),
+                method: try fields.text("method"),
+                parameters: try fields.text("parameters")
+            )
         case "chat.send":
             self = .chatSend(
                 chatID: try fields.text("chatId"),
                 prompt: try fields.text("prompt"),
                 model: try fields.optionalText("model"),
                 allowedTools: try fields.optionalTexts("allowedTools"),
-                images: try fields.images("images")
+                images: try fields.images("images"),
+                content: try fields.optionalText("content")
             )
         case "chat.cancel":
             self = .chatCancel(chatID: try fields.text("chatId"), turnID: try fields.text("turnId"))

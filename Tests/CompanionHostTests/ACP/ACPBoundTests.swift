@@ -27,7 +27,7 @@ struct ACPBoundTests {
             self.stops = stops
         }
 
-        func update(_ value: JSONValue) { turn.listener.update(ACPUpdate(value)) }
+        func update(_ value: JSONValue) { turn.listener.update(ACPUpdate(value), value) }
 
         /// What the turn fails with.
         func failure() async -> String? {

@@ -80,7 +80,7 @@ struct ACPClientTests {
             case .answer(let number, .success(let value)):
                 "answer \(number) \(String(decoding: value.json, as: UTF8.self).count)"
             case .answer(let number, .failure(let refusal)): "refusal \(number) \(refusal.code) \(refusal.message)"
-            case .update(let session, let update): "\(session) \(update)"
+            case .update(let session, let update, _): "\(session) \(update)"
             case .replay(let session, _, _): "replay \(session)"
             case .question(let question):
                 "question \(question.key) \(question.call.id) \(question.options.map(\.kind.rawValue))"
@@ -189,7 +189,9 @@ struct ACPClientTests {
         let line = Self.script[12].replacing("Grüße 🚀", with: text)
         let large = client()
         let events = large.receive(bytes([line, Self.script[14]]))
-        guard case .update(_, .agentMessage(.text(let received)))? = events.first else { throw TestFailure("no text") }
+        guard case .update(_, .agentMessage(.text(let received)), _)? = events.first else {
+            throw TestFailure("no text")
+        }
         #expect(received.utf8.count == 16 * (1 << 19) + 1)
         #expect(events.count == 2)
         for size in [1000, 1001] {
@@ -270,7 +272,7 @@ struct ACPClientTests {
         let half = Self.script[12].replacing("Grüße", with: #"\ud83d"#)
         let events = client.receive((broken + [0x0D, 0x0A, 0x0A] + bytes([half])))
         let texts = events.compactMap { event in
-            if case .update(_, .agentMessage(let content)) = event { content.text } else { nil }
+            if case .update(_, .agentMessage(let content), _) = event { content.text } else { nil }
         }
         #expect(texts == ["\u{FFFD}\u{FFFD}üße 🚀\n", "\u{FFFD} 🚀\n"])
     }
@@ -308,8 +310,8 @@ struct ACPClientTests {
         let events = client.receive(bytes([Self.script[9], update, #"{"id":0,"result":{}}"#]))
         let modes = events.compactMap { event -> String? in
             switch event {
-            case .update("s-1", .mode(let id)): id
-            case .update("s-1", .modes(let modes)): "option \(modes.current)"
+            case .update("s-1", .mode(let id), _): id
+            case .update("s-1", .modes(let modes), _): "option \(modes.current)"
             default: nil
             }
         }

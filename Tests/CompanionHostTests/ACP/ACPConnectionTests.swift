@@ -87,7 +87,12 @@ struct ACPConnectionTests {
         _ = try await ask(.newSession(directory: "/p"), peer, #"{"id":0,"result":{"sessionId":"s",\#(Self.asking)}}"#)
         let modes = try #require(peer.connection.modes(ofSession: "s"))
         peer.write(Self.mode("yolo"))
-        let listener = ACPConnection.Listener(update: { _ in }, question: { _ in }, form: { _ in }, withdrawn: { _ in })
+        let listener = ACPConnection.Listener(
+            update: { _, _ in },
+            question: { _ in },
+            form: { _ in },
+            withdrawn: { _ in }
+        )
         await #expect(throws: ACPModeChanged.self) {
             try await peer.connection.prompt("go", session: "s", in: modes, listener: listener)
         }

@@ -15,7 +15,7 @@ struct ACPUpdateTests {
         for update in updates {
             let line = #"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":\#(update)}}"#
             for event in client.take(ACPMessage(Array(line.utf8))) {
-                guard case .update(_, let update) = event else { throw TestFailure("\(event)") }
+                guard case .update(_, let update, _) = event else { throw TestFailure("\(event)") }
                 events += conversation.take(update)
             }
         }

@@ -106,9 +106,18 @@ struct Sandbox: Sendable {
         stdin: String = "",
         environment extra: [String: String] = [:]
     ) async throws -> Result {
+        try await spawn(program: [BuiltTool.path] + arguments, stdin: stdin, environment: extra)
+    }
+
+    /// Runs a program with its arguments.
+    func spawn(
+        program: [String],
+        stdin: String = "",
+        environment extra: [String: String] = [:]
+    ) async throws -> Result {
         let outcome = try await Subprocess.run(
-            .path(FilePath(BuiltTool.path)),
-            arguments: Arguments(arguments),
+            .path(FilePath(program[0])),
+            arguments: Arguments(Array(program.dropFirst())),
             environment: processEnvironment(extra),
             input: .string(stdin),
             output: .string(limit: 64 << 20),

@@ -120,10 +120,11 @@ package struct CommandedTurns: TurnRunning {
             let (turnID, images) = try await client.startTurn(
                 chatID: chatID,
                 request: ContinueChatRequest(request),
-                images: request.images
+                images: request.images,
+                content: request.content
             )
             if images < request.images.count { emit(.status("The host took the prompt without its pictures")) }
-            try await follow(turnID, in: chatID, emit)
+            try await follow(turnID, in: chatID, hasACP: request.content != nil, emit)
         }
     }
 
@@ -137,9 +138,20 @@ package struct CommandedTurns: TurnRunning {
         }
     }
 
-    private func follow(_ turnID: String, in chatID: String, _ emit: (TurnEvent) -> Void) async throws {
+    private func follow(
+        _ turnID: String,
+        in chatID: String,
+        hasACP: Bool = false,
+        _ emit: (TurnEvent) -> Void
+    ) async throws {
         emit(.begun(turnID: turnID))
-        let turn = try FollowedTurn(client: client, chatID: chatID, turnID: turnID, clock: client.clock)
+        let turn = try FollowedTurn(
+            client: client,
+            chatID: chatID,
+            turnID: turnID,
+            hasACP: hasACP,
+            clock: client.clock
+        )
         for try await output in turn { emit(output) }
     }
 }

@@ -14,18 +14,21 @@ package struct FollowedTurn: AsyncSequence, Sendable {
     private let target: String
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: Measures the pauses between retries.
+    /// - Parameters:
+    ///   - hasACP: Whether the agent's own words are wanted, too.
+    ///   - clock: Measures the pauses between retries.
     /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id.
     package init(
         client: CompanionAPIClient,
         chatID: String,
         turnID: String,
+        hasACP: Bool = false,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws {
         self.client = client
         self.clock = clock
         target =
-            "/companion/chats/\(try client.segment(chatID, of: "chat"))/turns/\(try client.segment(turnID, of: "turn"))/events"
+            "/companion/chats/\(try client.segment(chatID, of: "chat"))/turns/\(try client.segment(turnID, of: "turn"))/events\(hasACP ? "?acp=1" : "")"
     }
 
     package func makeAsyncIterator() -> AsyncIterator {

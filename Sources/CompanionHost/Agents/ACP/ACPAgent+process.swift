@@ -178,7 +178,7 @@ extension ACPAgent {
             if let method = launch.signInMethod {
                 _ = try await connection.call(.authenticate(method: method), within: connection.limits.start)
             }
-            connection.isReady(ACPAgentInfo(answer))
+            connection.isReady(answer)
         } catch is CancellationError {
             connection.end(ACPEnd.shutdown)
         } catch {

@@ -53,7 +53,17 @@ extension ACPAgent {
             directory: turn.directory
         )
         await keep(record)
-        if let lost { conversation.notice("\(lost): this is a new session without the earlier messages.") }
+        if let lost {
+            let text = "\(lost): this is a new session without the earlier messages."
+            if turn.content != nil {
+                let update: JSONValue = [
+                    "sessionUpdate": "agent_message_chunk",
+                    "content": ["type": "text", "text": .string("> \(text)\n\n")],
+                ]
+                conversation.emit(.acp(ACPFrame(.update(update))))
+            }
+            conversation.notice(text)
+        }
         return id
     }
 

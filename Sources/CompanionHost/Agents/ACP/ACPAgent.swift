@@ -124,7 +124,7 @@ package struct ACPAgent: Agent {
     /// Opens the session of a turn's chat.
     ///
     /// - Returns: The process that it is in, to be released behind the turn, and its id.
-    private func openSession(
+    func openSession(
         of turn: AgentTurn,
         conversation: AgentConversation
     ) async throws -> (ACPConnection, session: String) {
@@ -197,11 +197,16 @@ package struct ACPAgent: Agent {
         over connection: ACPConnection,
         conversation: AgentConversation
     ) async throws -> ACPRefusal? {
+        var content = turn.content
+        if let blocks = content, let info = connection.info {
+            content = try ACPPrompt.fitted(blocks, to: info, name: launch.name)
+        }
         // It may change its mode just when it was checked.
         for _ in 0..<10 {
             let prompt = ACPTurn(
                 limits: limits,
                 directory: turn.directory,
+                tellsWords: turn.content != nil,
                 reader: conversation,
                 checkMode: { () throws(AgentError) in
                     _ = try checkMode(of: session, over: connection, emit: conversation.emit)
@@ -219,10 +224,11 @@ package struct ACPAgent: Agent {
             do {
                 try await makeAsk(session, over: connection)
                 let modes = try checkMode(of: session, over: connection, emit: conversation.emit)
-                try await prompt.run {
+                try await prompt.run { [content] in
                     try await connection.prompt(
                         turn.prompt,
                         images: turn.images,
+                        content: content,
                         session: session,
                         in: modes,
                         listener: prompt.listener
@@ -273,7 +279,7 @@ package struct ACPAgent: Agent {
 
 extension ACPAgent {
     /// Leaves a mode in which the agent asks nothing, where that is not allowed and there is another one.
-    private func makeAsk(_ session: String, over connection: ACPConnection) async throws {
+    func makeAsk(_ session: String, over connection: ACPConnection) async throws {
         guard !launch.allowsBypass, let modes = connection.modes(ofSession: session),
             modes.asksNothing(in: modes.current, more: launch.bypassModes),
             let mode = modes.askingMode(more: launch.bypassModes)

@@ -22,7 +22,10 @@ enum ACPCall: Sendable, Hashable {
     /// `cursor`: of the page; nil for the first.
     case listSessions(cursor: String?)
     case setMode(String, session: String, setter: ACPModes.Setter)
-    case prompt(String, images: [TurnImage] = [], session: String)
+    /// Any other change of a session, with parameters that somebody else has chosen.
+    case configure(method: String, parameters: JSONValue, session: String)
+    /// `content`: the blocks of the prompt; nil for its text and images.
+    case prompt(String, images: [TurnImage] = [], content: [JSONValue]? = nil, session: String)
 }
 
 /// The client's side of the Agent Client Protocol, version 1: no input, no output, no time.
@@ -40,7 +43,8 @@ struct ACPClient: Sendable {
 
     enum Event: Sendable {
         case answer(Int, Result<JSONValue, ACPRefusal>)
-        case update(session: String, ACPUpdate)
+        /// `raw`: the update in the agent's words.
+        case update(session: String, ACPUpdate, raw: JSONValue)
         /// Something of a session that is being loaded came: a sign of life. `message`: the id of the message that it is
         /// a piece of.
         case replay(session: String, ACPUpdate, message: String?)
@@ -102,7 +106,7 @@ struct ACPClient: Sendable {
         let number = nextCall
         nextCall += 1
         calls[number] = call
-        if case .prompt(_, _, let session) = call { prompts[ByteText(session)] = Prompt(call: number) }
+        if case .prompt(_, _, _, let session) = call { prompts[ByteText(session)] = Prompt(call: number) }
         let (method, parameters) = call.message
         write(.request(.integer(Int64(number)), method: method, parameters: parameters))
         return number
@@ -200,7 +204,7 @@ struct ACPClient: Sendable {
             let link = parameters["elicitationId"]?.string.map { ByteText($0) }
             return link.flatMap { links.removeValue(forKey: $0) }.map { [.linkDone(session: $0)] } ?? []
         case .notification: return []
-        case .request(let id, "session/request_permission", let parameters): return asked(id, with: parameters)
+        case .request(let id, ACPMessage.permissionMethod, let parameters): return asked(id, with: parameters)
         case .request(let id, ACPMessage.formMethod, let parameters): return askedForm(id, with: parameters)
         case .request(let id, _, _):
             let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found")
@@ -220,7 +224,7 @@ struct ACPClient: Sendable {
             {
                 events.append(fail(.version(version)))
             }
-        case .prompt(_, _, let session):
+        case .prompt(_, _, _, let session):
             prompts[ByteText(session)] = nil
             links = links.filter { !$0.value.isSame(as: session) }
             events += withdraw(ByteText(session)).map(Event.withdrawn)
@@ -235,11 +239,11 @@ struct ACPClient: Sendable {
             if case .loadSession(let loaded, _) = call { loaded.isSame(as: session) } else { false }
         }
         let meaning = ACPUpdate(update)
-        guard isLoading else { return [.update(session: session, meaning)] }
+        guard isLoading else { return [.update(session: session, meaning, raw: update)] }
         let replay = Event.replay(session: session, meaning, message: update["messageId"]?.string)
         switch meaning {
         // How freely it works counts, also while it repeats what was said before.
-        case .mode, .modes: return [replay, .update(session: session, meaning)]
+        case .mode, .modes: return [replay, .update(session: session, meaning, raw: update)]
         default: return [replay]
         }
     }
@@ -297,7 +301,7 @@ extension ACPCall {
         switch self {
         case .initialize, .authenticate, .newSession, .listSessions: nil
         case .loadSession(let session, _), .resumeSession(let session, _), .setMode(_, let session, _),
-            .prompt(_, _, let session):
+            .prompt(_, _, _, let session), .configure(_, _, let session):
             session
         }
     }
@@ -323,13 +327,19 @@ extension ACPCall {
         case .listSessions(let cursor):
             return ("session/list", .object(cursor.map { ["cursor": .string($0)] } ?? [:]))
         case .setMode(let mode, let session, .mode):
-            return ("session/set_mode", ["sessionId": .string(session), "modeId": .string(mode)])
+            return (ACPCall.setModeMethod, ["sessionId": .string(session), "modeId": .string(mode)])
         case .setMode(let mode, let session, .option(let option)):
             return (
-                "session/set_config_option",
+                ACPCall.setOptionMethod,
                 ["sessionId": .string(session), "configId": .string(option), "value": .string(mode)]
             )
-        case .prompt(let text, let images, let session):
+        case .configure(let method, let parameters, let session):
+            var members = parameters.object ?? [:]
+            members["sessionId"] = .string(session)
+            return (method, .object(members))
+        case .prompt(_, _, let content?, let session):
+            return ("session/prompt", ["sessionId": .string(session), "prompt": .array(content)])
+        case .prompt(let text, let images, nil, let session):
             let pictures = images.map { image -> JSONValue in
                 ["type": "image", "mimeType": .string(image.mediaType), "data": .string(Base64.encode(image.bytes))]
             }

@@ -6,7 +6,7 @@ struct ACPModeChanged: Error {}
 
 extension ACPConnection {
     /// Sessions whose modes are kept without a chat, while the agent begins one: it may name the mode first.
-    private static let maximumStrangers = 64
+    fileprivate static let maximumStrangers = 64
 
     func session(ofChat chat: String) -> Session? {
         state.withLockedValue { $0.sessions[ByteText(chat)] }
@@ -20,6 +20,9 @@ extension ACPConnection {
 
     /// Whether no turn uses it.
     var isIdle: Bool { state.withLockedValue { $0.users == 0 } }
+
+    /// What the agent can do; nil until it has said so.
+    var info: ACPAgentInfo? { state.withLockedValue { $0.info } }
 
     /// Whether prompts may have pictures; nil until the agent has said so.
     var takesImages: Bool? { state.withLockedValue { $0.info?.takesImages } }
@@ -49,6 +52,7 @@ extension ACPConnection {
         state.withLockedValue { state in
             guard let session = state.sessions.removeValue(forKey: ByteText(chat)) else { return }
             state.modes[ByteText(session.id)] = nil
+            state.facts[ByteText(session.id)] = nil
         }
     }
 
@@ -74,12 +78,52 @@ extension ACPConnection.State {
                 self.modes[ByteText(id)]?.current = mode
             }
         }
+        noteSettings(answer, to: waiting.call)
         guard let chat = waiting.chat, let session = waiting.call.opened(by: answer) else { return }
         if let old = sessions.updateValue(session, forKey: chat), !old.id.isSame(as: session.id) {
             modes[ByteText(old.id)] = nil
+            facts[ByteText(old.id)] = nil
         }
+        facts[ByteText(session.id), default: ACPSessionFacts()].opened = answer
         if let modes = ACPModes(answer) { self.modes[ByteText(session.id)] = modes }
-        if !calls.values.contains(where: \.beginsSession) { modes = modes.filter { isKnown($0.key) } }
+        guard !calls.values.contains(where: \.beginsSession) else { return }
+        modes = modes.filter { isKnown($0.key) }
+        facts = facts.filter { isKnown($0.key) }
+    }
+
+    /// Notes what an update says of a session beside its prompt.
+    mutating func note(_ update: JSONValue, of session: ByteText) {
+        // As with modes, some come before the answer that begins the session.
+        guard isKnown(session) || calls.values.contains(where: \.beginsSession),
+            facts[session] != nil || facts.count < sessions.count + ACPConnection.maximumStrangers
+        else { return }
+        var known = facts[session] ?? ACPSessionFacts()
+        known.note(update)
+        if known != ACPSessionFacts() { facts[session] = known }
+    }
+
+    /// Notes the settings of a session that a change of them has made.
+    private mutating func noteSettings(_ answer: JSONValue, to call: ACPCall) {
+        let mode: String?
+        switch call {
+        case .setMode(let id, _, .mode): mode = id
+        case .configure(let method, let parameters, let session):
+            mode = method.isSame(as: ACPCall.setModeMethod) ? parameters["modeId"]?.string : nil
+            if let new = ACPModes(answer) {
+                modes[ByteText(session)] = new
+            } else if let mode {
+                modes[ByteText(session)]?.current = mode
+            }
+        case .setMode: mode = nil
+        default: return
+        }
+        guard let session = call.session, var members = facts[ByteText(session)]?.opened.object else { return }
+        if let options = answer["configOptions"] { members["configOptions"] = options }
+        if let mode, var modes = members["modes"]?.object {
+            modes["currentModeId"] = .string(mode)
+            members["modes"] = .object(modes)
+        }
+        facts[ByteText(session)]?.opened = .object(members)
     }
 
     /// Notes the changes that an update makes to a session's modes.

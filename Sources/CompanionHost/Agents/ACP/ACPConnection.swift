@@ -10,7 +10,7 @@ import NIOConcurrencyHelpers
 final class ACPConnection: Sendable {
     /// The listener of a session while a prompt runs. Its closures are called in the order of the agent's messages.
     struct Listener: Sendable {
-        var update: @Sendable (ACPUpdate) -> Void
+        var update: @Sendable (ACPUpdate, _ raw: JSONValue) -> Void
         var question: @Sendable (ACPQuestion) -> Void
         var form: @Sendable (ACPForm) -> Void
         var withdrawn: @Sendable (Int) -> Void
@@ -60,8 +60,12 @@ final class ACPConnection: Sendable {
         var calls: [Int: Waiting] = [:]
         var listeners: [ByteText: Listener] = [:]
         var modes: [ByteText: ACPModes] = [:]
+        /// What the agent says of each session beside its prompts.
+        var facts: [ByteText: ACPSessionFacts] = [:]
         var sessions: [ByteText: Session] = [:]
         var info: ACPAgentInfo?
+        /// The agent's answer to `initialize`.
+        var introduction: JSONValue = .null
         var readers: [Int: CheckedContinuation<ACPAgentInfo, any Error>] = [:]
         var nextReader = 0
         var end: (any Error)?
@@ -128,9 +132,10 @@ final class ACPConnection: Sendable {
     }
 
     /// The agent has answered `initialize`.
-    func isReady(_ info: ACPAgentInfo) {
+    func isReady(_ introduction: JSONValue) {
+        let info = ACPAgentInfo(introduction)
         let readers = state.withLockedValue { state in
-            state.info = info
+            (state.info, state.introduction) = (info, introduction)
             defer { state.readers = [:] }
             return state.readers.values
         }
@@ -230,6 +235,7 @@ final class ACPConnection: Sendable {
     func prompt(
         _ text: String,
         images: [TurnImage] = [],
+        content: [JSONValue]? = nil,
         session: String,
         in modes: ACPModes?,
         listener: Listener
@@ -237,7 +243,8 @@ final class ACPConnection: Sendable {
         let key = ByteText(session)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let waiting = Waiting(continuation: continuation, call: .prompt(text, images: images, session: session))
+                let call = ACPCall.prompt(text, images: images, content: content, session: session)
+                let waiting = Waiting(continuation: continuation, call: call)
                 let number = begin(waiting) { state in
                     guard state.modes[key] == modes else { return ACPModeChanged() }
                     state.listeners[key] = listener
@@ -374,13 +381,14 @@ final class ACPConnection: Sendable {
                 return call
             }
             call?.continuation.resume(with: result.mapError { $0 as any Error })
-        case .update(let session, let update):
+        case .update(let session, let update, let raw):
             let key = ByteText(session)
             let listener = state.withLockedValue { state in
                 state.note(update, of: key)
+                state.note(raw, of: key)
                 return state.listeners[key]
             }
-            listener?.update(update)
+            listener?.update(update, raw)
         case .replay(let session, let update, let message):
             let session = ByteText(session)
             let replays = state.withLockedValue { state in
@@ -395,7 +403,7 @@ final class ACPConnection: Sendable {
             let listener = state.withLockedValue { $0.listeners[ByteText(form.session)] }
             if let listener { listener.form(form) } else { decide(form.key, with: .cancelled) }
         case .linkDone(let session):
-            state.withLockedValue { $0.listeners[ByteText(session)] }?.update(.linkDone)
+            state.withLockedValue { $0.listeners[ByteText(session)] }?.update(.linkDone, .null)
         case .withdrawn(let key):
             // Keys are unique among all sessions.
             for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.withdrawn(key) }

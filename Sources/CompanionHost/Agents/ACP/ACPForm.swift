@@ -11,6 +11,8 @@ struct ACPForm: Sendable, Hashable {
     /// The agent's id of a page that is to be opened.
     var linkID: String?
     var question: ProposedForm
+    /// The parameters in the agent's words; the fields of a form are pairs in their order.
+    var raw: JSONValue
 
     /// Scalars of a message, a title or a description.
     private static let textLength = 4000
@@ -27,6 +29,7 @@ struct ACPForm: Sendable, Hashable {
         guard value.size <= Self.mostBytes else { throw Self.refusal("it has more than \(Self.mostBytes >> 10) KiB") }
         self.key = key
         self.session = session
+        raw = value
         call = value["toolCallId"]?.string
         let message = (value["message"]?.string ?? "").scalars(atMost: Self.textLength)
         switch value["mode"]?.string {

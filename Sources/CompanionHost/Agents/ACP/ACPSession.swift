@@ -8,13 +8,18 @@ struct ACPAgentInfo: Sendable, Hashable {
     var resumes: Bool
     /// Whether it tells which sessions it keeps (`session/list`).
     var lists: Bool
-    /// Whether prompts may have pictures.
+    /// Whether prompts may have pictures, sounds, and the contents of files.
     var takesImages: Bool
+    var takesAudio: Bool
+    var takesFiles: Bool
 
     init(_ value: JSONValue) {
         let capabilities = value["agentCapabilities"]
         loads = capabilities?["loadSession"]?.bool ?? false
-        takesImages = capabilities?["promptCapabilities"]?["image"]?.bool ?? false
+        let prompts = capabilities?["promptCapabilities"]
+        takesImages = prompts?["image"]?.bool ?? false
+        takesAudio = prompts?["audio"]?.bool ?? false
+        takesFiles = prompts?["embeddedContext"]?.bool ?? false
         // An object, which may be empty; null and its absence mean no.
         let sessions = capabilities?["sessionCapabilities"]
         resumes = sessions?["resume"]?.isObject ?? false

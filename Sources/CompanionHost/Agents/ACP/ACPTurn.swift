@@ -41,11 +41,16 @@ final class ACPTurn: Sendable {
     /// Ends the prompt before its time.
     private let stop: @Sendable () -> Void
     private let limits: ACPConnection.Limits
+    /// Whether the readers get the agent's own words, too.
+    private let tellsWords: Bool
 
-    /// - Parameter directory: The one that the agent works in.
+    /// - Parameters:
+    ///   - directory: The one that the agent works in.
+    ///   - tellsWords: Whether the readers get the agent's own words, too.
     init(
         limits: ACPConnection.Limits,
         directory: String?,
+        tellsWords: Bool = false,
         reader: AgentConversation,
         checkMode: @escaping @Sendable () throws(AgentError) -> Void,
         stop: @escaping @Sendable () -> Void
@@ -55,6 +60,7 @@ final class ACPTurn: Sendable {
         self.checkMode = checkMode
         self.stop = stop
         self.limits = limits
+        self.tellsWords = tellsWords
         state.withLockedValue { $0.conversation.directory = directory }
     }
 
@@ -62,12 +68,13 @@ final class ACPTurn: Sendable {
         ACPConnection.Listener(update: update, question: ask, form: ask, withdrawn: withdraw)
     }
 
-    private func update(_ update: ACPUpdate) {
+    private func update(_ update: ACPUpdate, raw: JSONValue) {
         let (events, flood) = state.withLockedValue { state -> ([TurnEvent]?, AgentError?) in
             // Nothing more is kept until the agent obeys.
             if state.isFlooded { return (nil, nil) }
             return (state.conversation.take(update), state.flood(limits))
         }
+        if events != nil, tellsWords, raw != .null { reader.emit(.acp(ACPFrame(.update(ACPWords.bounded(raw))))) }
         if events?.isEmpty == true { reader.keepAlive() }
         for event in events ?? [] { reader.emit(event) }
         switch update {
@@ -83,11 +90,19 @@ final class ACPTurn: Sendable {
     }
 
     private func ask(_ question: ACPQuestion) {
-        put(question.key) { .tool($0.question(question)) }
+        put(question.key) { conversation in
+            var tool = conversation.question(question)
+            if tellsWords { tool.acp = ACPPersonRequest.text(of: question.raw) }
+            return .tool(tool)
+        }
     }
 
     private func ask(_ form: ACPForm) {
-        put(form.key) { .form($0.form(form)) }
+        put(form.key) { conversation in
+            var asked = conversation.form(form)
+            if tellsWords { asked.acp = ACPPersonRequest.text(of: form.raw) }
+            return .form(asked)
+        }
     }
 
     /// - Parameter question: Makes the question; called under the lock.
@@ -142,6 +157,7 @@ final class ACPTurn: Sendable {
             throw state.withLockedValue { $0.failure } ?? error
         }
         let (failure, events) = state.withLockedValue { ($0.failure, $0.conversation.finish(answer)) }
+        if tellsWords { reader.emit(.acp(ACPFrame(.answer(answer)))) }
         for event in events { reader.emit(event) }
         if let failure { throw failure }
         try check(ACPStopReason(answer))

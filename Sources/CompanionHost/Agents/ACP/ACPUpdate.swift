@@ -178,6 +178,8 @@ struct ACPQuestion: Sendable, Hashable {
     var session: String
     var call: ACPToolCall
     var options: [ApprovalOption]
+    /// The parameters in the agent's words.
+    var raw: JSONValue
 
     /// Options that a question may have.
     static let mostOptions = 20
@@ -192,6 +194,7 @@ struct ACPQuestion: Sendable, Hashable {
         self.key = key
         self.session = session
         self.call = call
+        raw = value
         let offered = value["options"]?.array ?? []
         guard offered.count <= Self.mostOptions else { return nil }
         options = offered.compactMap { option in

@@ -48,8 +48,8 @@ extension CommandPayload {
     /// refuses it to its own agents.
     fileprivate var isForOwnerAlone: Bool {
         switch self {
-        case .approvalDecide, .sessionRemove: true
-        case .projectCreate, .sessionCreate, .chatCreate, .chatSend, .chatCancel: false
+        case .approvalDecide, .sessionRemove, .agentConfigure: true
+        case .projectCreate, .sessionCreate, .chatCreate, .chatSend, .chatCancel, .agentOpen: false
         }
     }
 }

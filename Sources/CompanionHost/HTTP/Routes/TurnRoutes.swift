@@ -29,7 +29,13 @@ struct TurnRoutes: RouteGroup {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
                     throw HostError.turnUnknown
                 }
-                return .turnEvents(frames, until: access.stream(for: device, in: context), isOfV1: context.version < 2)
+                return .turnEvents(
+                    frames,
+                    until: access.stream(for: device, in: context),
+                    isOfV1: context.version < 2,
+                    // They may show more of the files than the other frames do.
+                    hasACP: request.integer("acp") == 1 && device.permissions.contains(.chatSend)
+                )
             } catch is LastEventIDError {
                 throw Self.badEventID
             }

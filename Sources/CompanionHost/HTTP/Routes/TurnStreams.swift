@@ -18,10 +18,18 @@ extension Response {
     }
 
     /// The numbered frames of a turn, with signs of life, ended by `[DONE]` in any case. (companion-v2, Streams)
-    static func turnEvents(_ frames: TurnReader, until access: StreamAccess, isOfV1: Bool) -> Response {
+    ///
+    /// - Parameter hasACP: Whether frames in the agent's own words are sent, too.
+    static func turnEvents(
+        _ frames: TurnReader,
+        until access: StreamAccess,
+        isOfV1: Bool,
+        hasACP: Bool
+    ) -> Response {
         stream(frames, until: access) { item in
             switch item {
-            case .frames(let frames): (frames.filter { !isOfV1 || $0.isOfV1 }.map(\.bytes), false)
+            case .frames(let frames):
+                (frames.filter { (!isOfV1 || $0.isOfV1) && (hasACP || !$0.isACP) }.map(\.bytes), false)
             case .heartbeat: ([ByteBuffer(staticString: ": \n\n")], false)
             case .end: ([ByteBuffer(string: TurnFrames.end)], true)
             }

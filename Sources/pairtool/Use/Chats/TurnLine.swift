@@ -57,7 +57,7 @@ struct TurnLine: Encodable {
             try line.encode(chatID, forKey: .chatId)
             try line.encode(turn.answer, forKey: .answer)
             try line.encode(turn.wasRecovered, forKey: .recovered)
-        case .unknown: break
+        case .acp, .unknown: break
         }
     }
 
@@ -76,6 +76,7 @@ struct TurnLine: Encodable {
         case .plan: "plan"
         case .tool: "tool"
         case .media: "media"
+        case .acp: "acp"
         case .recovering: "recovering"
         case .finished: "finished"
         case .unknown(let type): type

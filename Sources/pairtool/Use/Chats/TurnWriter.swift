@@ -95,7 +95,7 @@ struct TurnWriter: TurnDisplay {
                 output.context.stderr.write(output.faintMessage(summary) + "\n")
             }
         // The answer has the place of a picture.
-        case .begun, .media, .unknown: break
+        case .begun, .media, .acp, .unknown: break
         }
     }
 
@@ -165,7 +165,7 @@ struct TurnWriter: TurnDisplay {
             note(notice)
         case .finished: endLine()
         // The host's status line tells the mode.
-        case .begun, .usage, .mode, .thought, .plan, .media, .unknown: break
+        case .begun, .usage, .mode, .thought, .plan, .media, .acp, .unknown: break
         }
     }
 

@@ -1,18 +1,18 @@
 import Glibc
 
 /// Puts bytes together to lines, of bounded length.
-struct ACPLines: Sendable {
+package struct ACPLines: Sendable {
     private let limit: Int
     private var line: [UInt8] = []
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// Takes bytes and hands on every line that is complete, without its end; empty lines are left out.
     ///
     /// - Returns: Whether all is well; false when a line is too long. Nothing more is to be taken then.
-    mutating func take(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Bool) -> Bool {
+    package mutating func take(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) -> Bool) -> Bool {
         var rest = bytes
         while let start = rest.baseAddress, let found = memchr(start, Int32(UInt8(ascii: "\n")), rest.count) {
             let count = UnsafeRawPointer(found) - start

@@ -1,11 +1,11 @@
-import CompanionWire
-
 /// The id of a request. Both sides number their own requests, so the same id means two things.
-enum ACPID: Sendable, Hashable {
+package enum ACPID: Sendable, Hashable {
     case integer(Int64)
     case string(ByteText)
+    /// Of an answer to what was no message.
+    case null
 
-    init?(_ value: JSONValue?) {
+    package init?(_ value: JSONValue?) {
         if let number = value?.integer {
             self = .integer(number)
         } else if let text = value?.string {
@@ -16,37 +16,41 @@ enum ACPID: Sendable, Hashable {
     }
 
     /// The number of a request of ours: some agents send it back as text.
-    var number: Int? {
+    package var number: Int? {
         switch self {
         case .integer(let number): Int(exactly: number)
         case .string(let text): Int(text.text)
+        case .null: nil
         }
     }
 
-    var value: JSONValue {
+    package var value: JSONValue {
         switch self {
         case .integer(let number): .integer(number)
         case .string(let text): .string(text.text)
+        case .null: .null
         }
     }
 }
 
 /// An error with which the other side answers a request (JSON-RPC 2.0, Error object).
-struct ACPRefusal: Error, Sendable, Hashable {
-    static let signInRequired: Int64 = -32000
-    static let notFound: Int64 = -32002
-    static let unknownMethod: Int64 = -32601
-    static let invalidParameters: Int64 = -32602
+package struct ACPRefusal: Error, Sendable, Hashable {
+    package static let noMessage: Int64 = -32700
+    package static let failed: Int64 = -32603
+    package static let signInRequired: Int64 = -32000
+    package static let notFound: Int64 = -32002
+    package static let unknownMethod: Int64 = -32601
+    package static let invalidParameters: Int64 = -32602
 
-    var code: Int64
-    var message: String
+    package var code: Int64
+    package var message: String
 
-    init(code: Int64, message: String) {
+    package init(code: Int64, message: String) {
         self.code = code
         self.message = message
     }
 
-    init(_ value: JSONValue) {
+    package init(_ value: JSONValue) {
         code = value["code"]?.integer ?? 0
         // Some agents say "Internal error" and give the reason in `data`.
         let details = value["data"]?["details"]?.string ?? value["data"]?["message"]?.string ?? value["data"]?.string
@@ -56,23 +60,25 @@ struct ACPRefusal: Error, Sendable, Hashable {
 }
 
 /// A message of JSON-RPC 2.0. One with a `method` is a request or a notification, one without is an answer.
-enum ACPMessage: Sendable {
+package enum ACPMessage: Sendable {
     case request(ACPID, method: String, parameters: JSONValue)
     case notification(method: String, parameters: JSONValue)
     case answer(ACPID, Result<JSONValue, ACPRefusal>)
 
+    /// The request for leave for a tool.
+    package static let permissionMethod = "session/request_permission"
     /// The request for a form or an opened page.
-    static let formMethod = "elicitation/create"
+    package static let formMethod = "elicitation/create"
 
     /// nil for a line that is no such message.
-    init?(_ line: [UInt8]) {
+    package init?(_ line: [UInt8]) {
         guard let value = JSONValue(lenient: line) else { return nil }
         self.init(value)
     }
 
     /// The messages of a line. Agents print titles, escape sequences, a byte-order mark and other text in front of a
     /// message, and some print one message directly behind another.
-    static func all(in line: [UInt8]) -> [ACPMessage] {
+    package static func all(in line: [UInt8]) -> [ACPMessage] {
         guard var value = JSONValue(lenient: line) else {
             return JSONValue.objects(in: line, with: "jsonrpc").compactMap(ACPMessage.init)
         }
@@ -101,7 +107,7 @@ enum ACPMessage: Sendable {
     }
 
     /// The message as a line, with its end.
-    var line: [UInt8] {
+    package var line: [UInt8] {
         var members: [String: JSONValue] = ["jsonrpc": "2.0"]
         switch self {
         case .request(let id, let method, let parameters):

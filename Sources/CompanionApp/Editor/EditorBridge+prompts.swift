@@ -1,0 +1,256 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// Prompts of the editor: turns of the host.
+extension EditorBridge {
+    /// The text with which a host ends a turn that somebody has cancelled.
+    private static let cancelled: JSONValue = ["stopReason": "cancelled"]
+
+    func answer(_ number: Int) async throws -> JSONValue {
+        guard let prompt = prompts[number] else { return Self.cancelled }
+        defer {
+            for asked in prompts.removeValue(forKey: number)?.asked.values ?? [:].values { asked.cancel() }
+        }
+        guard let session = sessions[ByteText(prompt.session)] else {
+            throw ACPRefusal(code: ACPRefusal.notFound, message: "Unknown session: open it with session/load")
+        }
+        let text = EditorPrompt.text(prompt.blocks)
+        guard !text.trimmingWhitespace().isEmpty else {
+            throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "The prompt is empty")
+        }
+        var request = TurnRequest(prompt: text, model: session.model)
+        if session.sendsContent {
+            // For an agent that does not take blocks.
+            if !session.hasWords { request.images = EditorPrompt.images(prompt.blocks) }
+            let blocks = prompt.blocks.map(session.project.paths.blockForHost)
+            request.content = String(decoding: JSONValue.array(blocks).json, as: UTF8.self)
+        } else {
+            request.images = EditorPrompt.images(prompt.blocks)
+            request.projectPath = session.project.project.project.localPath
+        }
+        guard !isCancelled(number) else { return Self.cancelled }
+        do {
+            return try await withHost { [request] host in
+                try await self.follow(number, prompt.session, request, session.project.paths, at: host)
+            }
+        } catch  where isCancelled(number) && !Task.isCancelled {
+            return Self.cancelled
+        }
+    }
+
+    private func isCancelled(_ number: Int) -> Bool { prompts[number]?.isCancelled ?? true }
+
+    /// Sends a prompt, and tells the editor what comes of it.
+    private func follow(
+        _ number: Int,
+        _ id: String,
+        _ request: TurnRequest,
+        _ paths: EditorPaths,
+        at host: HostSession
+    ) async throws -> JSONValue {
+        var frames = EditorFrames()
+        var (hasWords, answer) = (sessions[ByteText(id)]?.hasWords == true, JSONValue?.none)
+        do {
+            for try await event in try host.turns.turn(chatID: id, request: request) {
+                switch event {
+                case .begun(let turn):
+                    prompts[number]?.turn = turn
+                    if isCancelled(number) { await cancel(number) }
+                case .acp(let words):
+                    switch words.content {
+                    case .update(let update):
+                        hasWords = true
+                        tell(id, paths.forEditor(update))
+                    case .request(let asked): put(asked, of: number, in: id, paths, at: host)
+                    case .answer(let given): answer = given
+                    case .cut: hasWords = false
+                    }
+                case .question(let notice): take(notice, of: number, in: id, at: host)
+                case .status(let text): if !hasWords { say(id, text) }
+                case .recovering(let text): say(id, text)
+                default:
+                    guard !hasWords else { continue }
+                    for update in frames.take(event) { tell(id, paths.forEditor(update)) }
+                }
+            }
+        } catch {
+            for update in frames.finish() { tell(id, update) }
+            // How the agent ended its turn is the answer, whatever the host makes of it.
+            if let answer, !Task.isCancelled { return answer }
+            throw error
+        }
+        try Task.checkCancellation()
+        return answer ?? ["stopReason": "end_turn"]
+    }
+
+    /// Has the host cancel the turn of a prompt, once that is known.
+    func cancel(_ number: Int) async {
+        guard let prompt = prompts[number], let turn = prompt.turn else { return }
+        do {
+            try await withHost { host in
+                _ = try await host.cancellation.cancelTurn(chatID: prompt.session, turnID: turn)
+            }
+        } catch {
+            if !Task.isCancelled { say(prompt.session, AppError(describing: error).message) }
+        }
+    }
+
+    // MARK: Questions
+
+    /// Takes what the host says of a question of the agent.
+    private func take(_ notice: ApprovalNotice, of number: Int, in id: String, at host: HostSession) {
+        let key = ByteText(notice.id)
+        switch notice.phase {
+        case .asked:
+            guard prompts[number]?.asked[key] == nil else { return }
+            prompts[number]?.asked[key] = Task { await putPlain(notice, of: number, in: id, at: host) }
+        case .decided:
+            // Whoever answered here is not told of it.
+            guard let asked = prompts[number]?.asked[key], !asked.isCancelled else { return }
+            asked.cancel()
+            if let person = notice.decidedBy, prompts[number]?.answered.contains(key) == false {
+                say(id, "\(person) has answered: \(notice.answer ?? notice.state.rawValue)")
+            }
+        case .continued: break
+        }
+    }
+
+    /// Puts a request of the agent to the editor, in the agent's words.
+    private func put(
+        _ request: ACPPersonRequest,
+        of number: Int,
+        in id: String,
+        _ paths: EditorPaths,
+        at host: HostSession
+    ) {
+        prompts[number]?.asked[ByteText(request.approvalId)] = Task {
+            await decide(request.approvalId, of: number, in: id, at: host) { asked in
+                // The host chooses nothing else: neither another method nor another session.
+                if request.method.isSame(as: ACPMessage.formMethod) {
+                    return await self.fillIn(request, asked, of: number, in: id)
+                }
+                guard request.method.isSame(as: ACPMessage.permissionMethod) else { return nil }
+                var parameters = JSONValue(lenient: Array(request.parameters.utf8))?.object ?? [:]
+                parameters["sessionId"] = nil
+                if let call = parameters["toolCall"] { parameters["toolCall"] = paths.forEditor(call) }
+                return await self.permission(parameters, asked, of: number, in: id)
+            }
+        }
+    }
+
+    /// Puts a question of which only the host's own words are known.
+    private func putPlain(_ notice: ApprovalNotice, of number: Int, in id: String, at host: HostSession) async {
+        await decide(notice.id, of: number, in: id, at: host) { asked in
+            guard !notice.asksPerson else {
+                self.say(
+                    id,
+                    "The agent asks for more than a yes or no: pairtool approvals answer \(notice.id.shortID)"
+                )
+                return nil
+            }
+            let options = asked.approval.options ?? []
+            let text = asked.approval.arguments ?? asked.approval.title
+            let parameters: [String: JSONValue] = [
+                "toolCall": [
+                    "toolCallId": .string(notice.id), "title": .string(notice.title), "kind": .string(notice.kind),
+                    "status": "pending",
+                    "content": [["type": "content", "content": ["type": "text", "text": .string(text)]]],
+                ],
+                "options": .array(
+                    options.map {
+                        [
+                            "optionId": .string($0.id), "name": .string($0.name),
+                            "kind": .string($0.kind == .other ? "allow_once" : $0.kind.rawValue),
+                        ]
+                    }
+                ),
+            ]
+            return await self.permission(parameters, asked, of: number, in: id)
+        }
+    }
+
+    /// Fetches a question, has the editor answer it, and passes the answer on.
+    private func decide(
+        _ approval: String,
+        of number: Int,
+        in id: String,
+        at host: HostSession,
+        _ answer: (ApprovalResponse) async -> ApprovalAnswer?
+    ) async {
+        do {
+            let approvals = try host.approvals
+            guard let asked = try await approvals.approval(id: approval), asked.approval.isPending else { return }
+            guard asked.mayDecide else {
+                return say(
+                    id,
+                    "The agent waits for an answer that this device may not give: the host's owner may "
+                        + "(pairtool host approvals)"
+                )
+            }
+            guard let answer = await answer(asked), !Task.isCancelled else { return }
+            prompts[number]?.answered.insert(ByteText(approval))
+            _ = try await approvals.decide(asked.approval, with: answer)
+        } catch let error as CompanionClientError where error.code == .alreadyDecided {
+            say(id, "The answer of the editor came too late: \(error.message)")
+        } catch {
+            if !Task.isCancelled { say(id, AppError(describing: error).message) }
+        }
+    }
+
+    /// Asks the editor for leave.
+    private func permission(
+        _ parameters: [String: JSONValue],
+        _ asked: ApprovalResponse,
+        of number: Int,
+        in id: String
+    ) async -> ApprovalAnswer? {
+        var parameters = parameters
+        if !asked.mayAlways, let options = parameters["options"]?.array {
+            // The host would refuse them.
+            parameters["options"] = .array(options.filter { $0["kind"]?.string?.ends(with: "_always") != true })
+        }
+        let text = String(decoding: JSONValue.object(parameters).json, as: UTF8.self)
+        switch await ask(id, ACPMessage.permissionMethod, text) {
+        case .success(let result)?:
+            if let option = result["outcome"]?["optionId"]?.string { return .option(option) }
+            // The end of the turn is the answer.
+            return isCancelled(number) ? nil : .reject(always: false, reason: nil)
+        case .failure(let refusal)?:
+            say(id, "The editor could not ask: \(refusal.message)")
+            return nil
+        case nil: return nil
+        }
+    }
+
+    /// Has the editor fill in a form, or open a page.
+    private func fillIn(
+        _ request: ACPPersonRequest,
+        _ asked: ApprovalResponse,
+        of number: Int,
+        in id: String
+    ) async -> ApprovalAnswer? {
+        guard editorShows(asked.approval.link == nil ? "form" : "url") else {
+            say(
+                id,
+                "\(asked.approval.title). To answer: pairtool approvals answer \(request.approvalId.shortID)"
+            )
+            return nil
+        }
+        guard let parameters = request.checkedParameters else { return nil }
+        let result: JSONValue
+        switch await ask(id, ACPMessage.formMethod, parameters) {
+        case .success(let answer)?: result = answer
+        case .failure(let refusal)?:
+            say(id, "The editor could not ask: \(refusal.message)")
+            return nil
+        case nil: return nil
+        }
+        switch result["action"]?.string {
+        case "accept" where asked.approval.link == nil: return .filled(result["content"]?.object ?? [:])
+        case "accept": return .option(ApprovalOption.accept.id)
+        case "decline": return .option(ApprovalOption.decline.id)
+        default: return isCancelled(number) ? nil : .dismissed
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Identity
+import PairingAgent
+
+/// Sessions of the editor: chats of the host.
+extension EditorBridge {
+    /// Updates that tell the state of a session beside its prompts.
+    private static let kinds: Set<String> = [
+        "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
+        "usage_update",
+    ]
+    /// Chats of one page of a list.
+    private static let pageSize = 100
+
+    private func project(_ parameters: JSONValue, at host: HostSession) async throws -> (EditorProject, String) {
+        guard let directory = parameters["cwd"]?.string, directory.begins(with: "/") else {
+            throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "cwd is not an absolute path")
+        }
+        let project = try EditorProject.find(
+            at: directory,
+            named: choices.project,
+            in: try await host.projects.mergedProjects(),
+            known: try EditorProjects(paths: environment.paths).entries(),
+            host: host.host
+        )
+        return (project, directory)
+    }
+
+    func newSession(_ parameters: JSONValue, at host: HostSession) async throws -> Answer {
+        let (project, directory) = try await project(parameters, at: host)
+        let id: String
+        if let agents = host.offer.agents {
+            id = try await agents.createDraft(projectID: project.project.id).id
+        } else {
+            id = try await host.turns.makeChat(projectID: project.project.id, title: "")
+        }
+        let session = Session(project: project, directory: directory, model: choices.agent)
+        return try await opened(id, session, at: host, parameters)
+    }
+
+    /// - Parameter tellsMessages: Whether the editor wants what was said before.
+    func openSession(_ parameters: JSONValue, tellsMessages: Bool, at host: HostSession) async throws -> Answer {
+        guard let id = parameters["sessionId"]?.string else {
+            throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "sessionId is missing")
+        }
+        let (project, directory) = try await project(parameters, at: host)
+        let session = Session(project: project, directory: directory, model: sessions[ByteText(id)]?.model)
+        let answer = try await opened(id, session, at: host, parameters)
+        guard tellsMessages else { return answer }
+        for try await message in try host.chats.messages(chatID: id) where !message.text.isEmpty {
+            let kind = message.role == .user ? "user_message_chunk" : "agent_message_chunk"
+            tell(id, EditorFrames.chunk(kind, message.text, message: message.id))
+        }
+        return answer
+    }
+
+    /// Opens the agent's session of a chat, and keeps it for the editor.
+    private func opened(
+        _ id: String,
+        _ session: Session,
+        at host: HostSession,
+        _ parameters: JSONValue
+    ) async throws -> Answer {
+        var (session, facts) = (session, JSONValue?.none)
+        if let agents = host.offer.agents {
+            let agent = try await agents.openAgent(chatID: id, model: session.model)
+            facts = agent.facts
+            (session.sendsContent, session.hasWords) = (true, facts != nil)
+            // A working tree of its own is the project in another place.
+            if let directory = agent.directory, agent.facts != nil,
+                EditorPaths.rest(of: directory, in: session.project.paths.remote) == nil
+            {
+                session.project.paths.remote = EditorPaths.normal(directory)
+            }
+        }
+        sessions[ByteText(id)] = session
+        var result: [String: JSONValue] = parameters["sessionId"] == nil ? ["sessionId": .string(id)] : [:]
+        for name in ["modes", "models", "configOptions", "_meta"] { result[name] = facts?[name] }
+        var updates = (facts?["updates"]?.array ?? []).filter { update in
+            update["sessionUpdate"]?.string.map(Self.kinds.contains) == true
+        }
+        if parameters["mcpServers"]?.array?.isEmpty == false {
+            // They are commands of another machine.
+            let text = "The editor's MCP servers stay here: the agent on \(host.host.name) does not get them.\n"
+            updates.append(EditorFrames.chunk("agent_thought_chunk", text))
+        }
+        return Answer(result: .object(result), session: id, updates: updates)
+    }
+
+    func list(_ parameters: JSONValue, at host: HostSession) async throws -> JSONValue {
+        var listed: [(chat: CompanionChat, directory: String)] = []
+        if parameters["cwd"]?.string == nil {
+            let known = try EditorProjects(paths: environment.paths).entries().filter { $0.host == host.host.id }
+            for project in try await host.projects.mergedProjects() where !project.project.localPath.isEmpty {
+                let place = known.first { $0.project.isSame(as: project.project.localPath) }?.local
+                for chat in try await host.projects.chats(of: project) {
+                    listed.append((chat, place ?? project.project.localPath))
+                }
+            }
+            listed.sort { ($0.chat.lastUpdatedAt ?? .distantPast) > ($1.chat.lastUpdatedAt ?? .distantPast) }
+        } else {
+            let (project, directory) = try await project(parameters, at: host)
+            listed = try await host.projects.chats(of: project.project).map { ($0, directory) }
+        }
+        let start = min(max(parameters["cursor"]?.string.flatMap { Int($0) } ?? 0, 0), listed.count)
+        let end = min(start + Self.pageSize, listed.count)
+        var result: [String: JSONValue] = [
+            "sessions": .array(
+                listed[start..<end].map { chat, directory in
+                    var members: [String: JSONValue] = [
+                        "sessionId": .string(chat.id), "cwd": .string(directory), "title": .string(chat.title),
+                    ]
+                    members["updatedAt"] = chat.lastUpdatedAt.map { .string(CompanionTimestamp.string(from: $0)) }
+                    return .object(members)
+                }
+            )
+        ]
+        if end < listed.count { result["nextCursor"] = .string("\(end)") }
+        return .object(result)
+    }
+
+    func configure(_ method: String, _ parameters: JSONValue) async throws -> JSONValue {
+        let (id, _) = try session(parameters)
+        var setting = parameters.object ?? [:]
+        setting["sessionId"] = nil
+        return try await withHost { [setting] host in
+            guard let agents = host.offer.agents else {
+                throw ACPRefusal(code: ACPRefusal.unknownMethod, message: "\(host.host.name) has no such settings")
+            }
+            return try await agents.configureAgent(chatID: id, method: method, parameters: .object(setting))
+        }
+    }
+}

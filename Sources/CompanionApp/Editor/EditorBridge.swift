@@ -1,0 +1,288 @@
+import CompanionClient
+import CompanionWire
+import Identity
+import LocalState
+import PairingAgent
+
+/// The agent of a paired host as an editor's own: speaks the Agent Client Protocol with the editor as an agent, and the
+/// companion protocol with the host.
+///
+/// It asks the editor for nothing but leave for tools and values of forms, and never passes on a method of the host's
+/// choice: a host cannot reach the editor's files.
+package actor EditorBridge {
+    /// What the user has chosen.
+    package struct Choices: Sendable {
+        /// The project, as the user names it; nil finds it by the editor's directory.
+        package var project: String?
+        /// The id of the agent for new sessions; nil lets the host choose.
+        package var agent: String?
+        /// pairtool's version, for the editor.
+        package var version: String
+
+        package init(project: String? = nil, agent: String? = nil, version: String) {
+            (self.project, self.agent, self.version) = (project, agent, version)
+        }
+    }
+
+    /// A session of the editor, which is a chat of the host.
+    struct Session {
+        var project: EditorProject
+        /// The directory that the editor works in, in its words.
+        var directory: String
+        /// The agent that its first prompt is for; nil lets the host choose.
+        var model: String?
+        /// Whether the host takes prompts as blocks.
+        var sendsContent = false
+        /// Whether it tells the agent's own words. A host that makes working trees opens no session before the first prompt,
+        /// so that this is not known there.
+        var hasWords = false
+    }
+
+    let host: HostSelector
+    let environment: AppEnvironment
+    let choices: Choices
+    private let write: @Sendable ([UInt8]) -> Void
+    /// What the editor can do, as it said.
+    private(set) var editor: JSONValue = .null
+    var sessions: [ByteText: Session] = [:]
+    /// Prompts that run, by their numbers.
+    var prompts: [Int: RunningPrompt] = [:]
+    private var nextPrompt = 0
+    private typealias Reply = CheckedContinuation<Result<JSONValue, ACPRefusal>?, Never>
+    private var calls: [Int: Reply] = [:]
+    private var nextCall = 0
+
+    /// - Parameter write: Takes the lines for the editor, each with its end.
+    package init(
+        host: HostSelector,
+        environment: AppEnvironment,
+        choices: Choices,
+        write: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.host = host
+        // The editor's user has no terminal here.
+        self.environment = environment.muted()
+        self.choices = choices
+        self.write = write
+    }
+
+    /// Takes the editor's lines until they end. Turns that run then go on at the host.
+    package func run(_ lines: AsyncStream<[UInt8]>) async {
+        await withDiscardingTaskGroup { group in
+            for await line in lines {
+                let messages = ACPMessage.all(in: line)
+                if messages.isEmpty {
+                    send(.answer(.null, .failure(ACPRefusal(code: ACPRefusal.noMessage, message: "Parse error"))))
+                }
+                for message in messages {
+                    if let work = take(message) { group.addTask { await work() } }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// - Returns: The work that the message asks for.
+    private func take(_ message: ACPMessage) -> (@Sendable () async -> Void)? {
+        switch message {
+        case .answer(let id, let result):
+            id.number.flatMap { calls.removeValue(forKey: $0) }?.resume(returning: result)
+            return nil
+        case .notification("session/cancel", let parameters):
+            let cancelled = cancelAll(in: parameters)
+            return { [weak self] in for prompt in cancelled { await self?.cancel(prompt) } }
+        case .notification: return nil
+        case .request(let id, let method, let parameters):
+            // In the order of the requests: a cancellation may come right behind a prompt.
+            let prompt = method.isSame(as: "session/prompt") ? begin(parameters) : nil
+            return { [weak self] in await self?.answer(id, method, parameters, prompt) }
+        }
+    }
+
+    /// Marks all prompts of a session as cancelled.
+    ///
+    /// - Returns: Their numbers.
+    private func cancelAll(in parameters: JSONValue) -> [Int] {
+        guard let session = parameters["sessionId"]?.string else { return [] }
+        let running = prompts.filter { $0.value.session.isSame(as: session) }.map(\.key)
+        for number in running { prompts[number]?.isCancelled = true }
+        return running
+    }
+
+    /// - Returns: The number of a prompt; nil for one that lacks something.
+    private func begin(_ parameters: JSONValue) -> Int? {
+        guard let prompt = RunningPrompt(of: parameters) else { return nil }
+        nextPrompt += 1
+        prompts[nextPrompt] = prompt
+        return nextPrompt
+    }
+
+    private func answer(_ id: ACPID, _ method: String, _ parameters: JSONValue, _ prompt: Int?) async {
+        do {
+            let answer = try await answer(to: method, parameters, prompt)
+            send(.answer(id, .success(answer.result)))
+            // Editors miss what comes together with the answer that names the session.
+            guard !answer.updates.isEmpty, let session = answer.session else { return }
+            try await environment.clock.sleep(for: .milliseconds(200))
+            for update in answer.updates {
+                tell(session, sessions[ByteText(session)]?.project.paths.forEditor(update) ?? update)
+            }
+        } catch  where Task.isCancelled {
+            // The editor is gone.
+        } catch {
+            send(.answer(id, .failure(Self.refusal(for: error))))
+        }
+    }
+
+    /// An answer to the editor, and what is told behind it.
+    struct Answer {
+        var result: JSONValue
+        var session: String?
+        var updates: [JSONValue] = []
+    }
+
+    private func answer(to method: String, _ parameters: JSONValue, _ prompt: Int?) async throws -> Answer {
+        switch method {
+        case "initialize":
+            editor = parameters
+            return Answer(result: introduction)
+        case "authenticate": return Answer(result: [:])
+        case "session/new": return try await withHost { try await self.newSession(parameters, at: $0) }
+        case "session/load", "session/resume":
+            let tellsMessages = method.isSame(as: "session/load")
+            return try await withHost { try await self.openSession(parameters, tellsMessages: tellsMessages, at: $0) }
+        case "session/list": return Answer(result: try await withHost { try await self.list(parameters, at: $0) })
+        case "session/close":
+            _ = try session(parameters)
+            for running in cancelAll(in: parameters) { await cancel(running) }
+            sessions[ByteText(parameters["sessionId"]?.string ?? "")] = nil
+            return Answer(result: [:])
+        case "session/set_mode", "session/set_config_option":
+            return Answer(result: try await configure(method, parameters))
+        case "session/prompt":
+            guard let prompt else {
+                throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "sessionId or prompt is missing")
+            }
+            return Answer(result: try await answer(prompt))
+        default: throw ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found: \(method)")
+        }
+    }
+
+    private var introduction: JSONValue {
+        [
+            "protocolVersion": 1,
+            "agentInfo": ["name": "pairtool", "title": "pairtool", "version": .string(choices.version)],
+            "agentCapabilities": [
+                "loadSession": true,
+                "promptCapabilities": ["image": true, "audio": false, "embeddedContext": true],
+                "mcpCapabilities": ["http": false, "sse": false],
+                "sessionCapabilities": ["list": [:], "resume": [:], "close": [:]],
+            ],
+            "authMethods": [
+                [
+                    "id": "pairtool-host", "name": "At the host",
+                    "description":
+                        "Pair with the host in a terminal (pairtool pair), and sign in with the agent at the host itself.",
+                ]
+            ],
+        ]
+    }
+
+    // MARK: The editor
+
+    /// Whether the editor can show a kind of elicitation.
+    func editorShows(_ mode: String) -> Bool {
+        editor["clientCapabilities"]?["elicitation"]?[mode]?.isObject == true
+    }
+
+    private func send(_ message: ACPMessage) { write(message.line) }
+
+    /// Tells the editor an update of a session.
+    func tell(_ session: String, _ update: JSONValue) {
+        send(.notification(method: "session/update", parameters: ["sessionId": .string(session), "update": update]))
+    }
+
+    /// Tells the user of the editor something of pairtool's own, as a thought.
+    func say(_ session: String, _ text: String) {
+        tell(session, EditorFrames.chunk("agent_thought_chunk", TerminalText.line(text) + "\n"))
+    }
+
+    /// Asks the editor.
+    ///
+    /// - Parameter parameters: A JSON object as text, to which the session is added: its order may count.
+    /// - Returns: nil when the task is cancelled; the editor is told that its answer is not needed.
+    func ask(_ session: String, _ method: String, _ parameters: String) async -> Result<JSONValue, ACPRefusal>? {
+        let number = nextCall
+        nextCall += 1
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: Reply) in
+                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+                calls[number] = continuation
+                let name = String(decoding: JSONValue.string(session).json, as: UTF8.self)
+                let rest = parameters.dropFirst()
+                let comma = rest.begins(with: "}") ? "" : ","
+                let line =
+                    #"{"jsonrpc":"2.0","id":\#(number),"method":"\#(method)","params":{"sessionId":\#(name)\#(comma)\#(rest)}"#
+                write(Array("\(line)\n".utf8))
+            }
+        } onCancel: {
+            Task { await self.giveUp(number) }
+        }
+        if result == nil {
+            send(.notification(method: "$/cancel_request", parameters: ["requestId": .integer(Int64(number))]))
+        }
+        return result
+    }
+
+    private func giveUp(_ number: Int) { calls.removeValue(forKey: number)?.resume(returning: nil) }
+
+    // MARK: The host
+
+    /// Runs a body with the host.
+    func withHost<R: Sendable>(_ body: @escaping @Sendable (HostSession) async throws -> R) async throws -> R {
+        try await host.withSession(environment, saysWaiting: false, body)
+    }
+
+    func session(_ parameters: JSONValue) throws -> (id: String, session: Session) {
+        guard let id = parameters["sessionId"]?.string, let session = sessions[ByteText(id)] else {
+            throw ACPRefusal(code: ACPRefusal.notFound, message: "Unknown session")
+        }
+        return (id, session)
+    }
+
+    /// An error for the editor.
+    private static func refusal(for error: any Error) -> ACPRefusal {
+        if let refusal = error as? ACPRefusal { return refusal }
+        let error = AppError(describing: error)
+        var parts = [error.message] + error.details
+        if let next = error.next { parts.append("To go on: \(next)") }
+        let code: Int64
+        switch error.kind {
+        case .notPaired: code = ACPRefusal.signInRequired
+        case .nothingFound: code = ACPRefusal.notFound
+        case .usage: code = ACPRefusal.invalidParameters
+        default: code = ACPRefusal.failed
+        }
+        return ACPRefusal(code: code, message: parts.map { TerminalText.line($0) }.joined(separator: ". "))
+    }
+}
+
+/// A prompt of the editor that runs.
+struct RunningPrompt: Sendable {
+    var session: String
+    var blocks: [JSONValue]
+    /// Whether the editor has cancelled it.
+    var isCancelled = false
+    /// The host's id of its turn.
+    var turn: String?
+    /// Questions of the agent that the editor was asked, by their ids at the host.
+    var asked: [ByteText: Task<Void, Never>] = [:]
+    /// Those that the editor has answered.
+    var answered: Set<ByteText> = []
+
+    init?(of parameters: JSONValue) {
+        guard let session = parameters["sessionId"]?.string, let blocks = parameters["prompt"]?.array, !blocks.isEmpty
+        else { return nil }
+        (self.session, self.blocks) = (session, blocks)
+    }
+}

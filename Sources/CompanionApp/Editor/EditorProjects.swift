@@ -1,0 +1,123 @@
+package import CompanionClient
+import CompanionWire
+import FoundationEssentials
+package import Identity
+package import LocalState
+import PairingAgent
+
+/// Which directories of this machine are which projects of hosts, where their paths differ (`pairtool acp map`).
+package struct EditorProjects: Sendable {
+    package struct Entry: Codable, Sendable, Hashable {
+        /// The directory on this machine.
+        package var local: String
+        /// The host's id.
+        package var host: String
+        /// The path of the project at the host.
+        package var project: String
+    }
+
+    private struct Content: Codable, Sendable {
+        var version = 1
+        var entries: [Entry] = []
+    }
+
+    private let path: String
+
+    package init(paths: Paths) {
+        path = paths.data + "/editor-projects.json"
+    }
+
+    /// - Throws: ``PrivateFileError`` for a file that cannot be read.
+    package func entries() throws -> [Entry] {
+        guard let bytes = try PrivateFile.readRecord(path, limit: 1 << 20) else { return [] }
+        return (try? JSONDecoder().decode(Content.self, from: Data(bytes)))?.entries ?? []
+    }
+
+    /// Stores that a directory is a project. A second project of the same directory and host takes the place of the
+    /// first.
+    ///
+    /// - Throws: ``AppError`` for a directory that does not exist, and a project without a path.
+    package func add(_ directory: String, as project: MergedProject, of host: PairedHost) throws -> Entry {
+        let local = EditorPaths.real(directory.begins(with: "/") ? directory : "\(currentDirectory)/\(directory)")
+        guard FileStatus(local)?.kind == .directory else {
+            throw AppError(.usage, "acp.directory", "\(directory) is not a directory of this machine")
+        }
+        guard !project.project.localPath.isEmpty else {
+            throw AppError(.usage, "acp.project", "\(host.name) does not say where \(project.project.name) is")
+        }
+        let entry = Entry(local: local, host: host.id, project: project.project.localPath)
+        var content = Content(entries: try entries())
+        content.entries.removeAll { $0.local.isSame(as: entry.local) && $0.host == entry.host }
+        content.entries.append(entry)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try Array(try encoder.encode(content)).withUnsafeBytes { try PrivateFile.write($0, to: path) }
+        return entry
+    }
+
+    private var currentDirectory: String { FileManager.default.currentDirectoryPath }
+}
+
+/// A project of the host, and where it is on the editor's machine.
+struct EditorProject: Sendable {
+    var project: MergedProject
+    var paths: EditorPaths
+
+    /// The project that a directory of the editor is in: the named one, one with the same path at the host, or one that
+    /// was stored. Never by a similar name: the agent would work in another repository.
+    ///
+    /// - Parameter named: As the user has named it; nil for none.
+    /// - Throws: ``ACPRefusal`` that names the projects of the host.
+    static func find(
+        at directory: String,
+        named: String?,
+        in projects: [MergedProject],
+        known: [EditorProjects.Entry],
+        host: PairedHost
+    ) throws -> EditorProject {
+        let here = Set([EditorPaths.normal(directory), EditorPaths.real(directory)])
+        let usable = projects.filter { !$0.project.localPath.isEmpty }
+        if let named {
+            let found = try NameMatch.find(
+                named,
+                in: projects,
+                kind: "project",
+                listing: "pairtool projects",
+                ids: \.ids,
+                names: { [$0.project.name, $0.project.localPath] },
+                otherNames: \.otherNames
+            )
+            guard !found.project.localPath.isEmpty else {
+                throw ACPRefusal(
+                    code: ACPRefusal.invalidParameters,
+                    message: "\(host.name) does not say where \(found.project.name) is"
+                )
+            }
+            return EditorProject(
+                project: found,
+                paths: EditorPaths(local: directory, remote: found.project.localPath)
+            )
+        }
+        /// The innermost of directories that this one is in.
+        func innermost<Place>(_ places: [Place], _ path: (Place) -> String) -> (Place, String)? {
+            places.map { ($0, EditorPaths.normal(path($0))) }
+                .filter { place in here.contains { EditorPaths.rest(of: $0, in: place.1) != nil } }
+                .max { $0.1.utf8.count < $1.1.utf8.count }
+        }
+        let stored = known.filter { $0.host == host.id }
+        if let (entry, local) = innermost(stored, \.local),
+            let found = usable.first(where: { $0.project.localPath.isSame(as: entry.project) })
+        {
+            return EditorProject(project: found, paths: EditorPaths(local: local, remote: entry.project))
+        }
+        if let (found, path) = innermost(usable, \.project.localPath) {
+            return EditorProject(project: found, paths: EditorPaths(local: path, remote: path))
+        }
+        let names = usable.prefix(20).map { "\($0.project.name) (\($0.project.localPath))" }
+        throw ACPRefusal(
+            code: ACPRefusal.invalidParameters,
+            message: "\(host.name) has no project at \(directory). Its projects: \(names.joined(separator: ", ")). "
+                + "Say which one it is: pairtool acp map \(directory) PROJECT, or pairtool acp --project PROJECT"
+        )
+    }
+}

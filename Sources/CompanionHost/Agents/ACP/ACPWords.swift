@@ -1,0 +1,48 @@
+import CompanionWire
+
+/// What an agent says, as readers get it in its own words.
+enum ACPWords {
+    /// Bytes of an update. Clients bound the length of a line.
+    static let mostBytes = 2 << 20
+    /// Bytes of what a tool got and gave, in an update that is too large.
+    private static let mostRaw = 64 << 10
+
+    /// An update; one that is too large without the raw input and output of its tool, or else without its content.
+    static func bounded(_ update: JSONValue) -> JSONValue {
+        guard update.json.count > mostBytes, var members = update.object else { return update }
+        for name in ["rawOutput", "rawInput"] {
+            guard let value = members[name], value.size > mostRaw else { continue }
+            members[name] = nil
+        }
+        guard JSONValue.object(members).json.count > mostBytes else { return .object(members) }
+        let text = JSONValue.string("(over \(mostBytes >> 20) MiB: not sent)")
+        members["content"] =
+            members["content"]?.array == nil
+            ? ["type": "text", "text": text] : [["type": "content", "content": ["type": "text", "text": text]]]
+        return JSONValue.object(members).json.count > mostBytes ? ["sessionUpdate": "other"] : .object(members)
+    }
+}
+
+/// What an agent says of a session beside its prompts.
+struct ACPSessionFacts: Sendable, Hashable {
+    /// Kinds of updates whose last one holds until the next.
+    private static let kinds: Set<String> = [
+        "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
+        "usage_update",
+    ]
+    /// Bytes of all of it.
+    private static let mostBytes = 512 << 10
+
+    /// The answer that began the session, or took it up.
+    var opened: JSONValue = .null
+    /// The last updates by their kind.
+    private(set) var updates: [String: JSONValue] = [:]
+
+    /// Notes an update. Others than those of a session's state are left out.
+    mutating func note(_ update: JSONValue) {
+        guard let kind = update["sessionUpdate"]?.string, Self.kinds.contains(kind) else { return }
+        let others = updates.reduce(0) { $0 + ($1.key.isSame(as: kind) ? 0 : $1.value.size) }
+        guard others + update.size <= Self.mostBytes else { return }
+        updates[kind] = update
+    }
+}

@@ -1,0 +1,126 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import CompanionHost
+
+/// What a host does for editors on other machines.
+@Suite("Editors on other machines", .timeLimit(.minutes(15)))
+struct EditorHostTests {
+    private func withAgent(
+        _ options: String...,
+        body: @escaping (TestHost, TestDevice) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let command = try FakeACPAgent.command(in: directory) + options
+            try await withHostAndDevice(in: directory) {
+                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+            } _: { host, device in
+                try await device.pair()
+                try await body(host, device)
+            }
+        }
+    }
+
+    private func draft(_ device: TestDevice) async throws -> String {
+        let made = try await device.execute(
+            .chatCreate(projectID: try await device.firstProject(), title: nil, isDraft: true)
+        )
+        return try #require(made.result["id"]?.string)
+    }
+
+    private func prompt(_ text: String, in chat: String) -> CommandPayload {
+        let content: JSONValue = [["type": "text", "text": .string(text), "annotations": ["priority": .number(0.5)]]]
+        return .chatSend(
+            chatID: chat,
+            prompt: text,
+            model: nil,
+            allowedTools: nil,
+            content: String(decoding: content.json, as: UTF8.self)
+        )
+    }
+
+    private func chats(_ device: TestDevice) async throws -> [String] {
+        try await device.get("/companion/projects/\(try await device.firstProject())/chats")
+            .decoded(CompanionChatsResponse.self).chats.elements.map(\.id)
+    }
+
+    @Test("The agent's own words go to who may prompt it and asks for them, and to nobody else")
+    func words() async throws {
+        try await withAgent { host, device in
+            let chat = try await draft(device)
+            let sent = try await device.execute(prompt("think", in: chat))
+            let turn = try #require(sent.result["turnId"]?.string)
+            let path = "/companion/chats/\(chat)/turns/\(turn)/events"
+            let usual = try await device.get(path)
+            #expect(usual.body.contains("agent_tool") && !usual.body.contains("agent_acp"), "\(usual.body)")
+            let whole = try await device.get(path + "?acp=1")
+            for word in ["\"sessionUpdate\":\"tool_call\"", "\"answer\":{", "\"priority\":\"high\"", "agent_tool"] {
+                #expect(whole.body.contains(word), "\(word): \(whole.body)")
+            }
+            try await withTemporaryDirectory { other in
+                var reader = try device.another(in: other)
+                try await reader.pair(permissions: [.projectCreate])
+                let seen = try await reader.get(path + "?acp=1")
+                #expect(seen.status == 200 && !seen.body.contains("agent_acp"), "\(seen.body)")
+            }
+            // Whoever sends a prompt without blocks gets none.
+            let plain = try await device.execute(
+                .chatSend(chatID: chat, prompt: "say hello", model: nil, allowedTools: nil)
+            )
+            let other = try #require(plain.result["turnId"]?.string)
+            let said = try await device.get("/companion/chats/\(chat)/turns/\(other)/events?acp=1")
+            #expect(said.body.contains("hello") && !said.body.contains("agent_acp"), "\(said.body)")
+        }
+    }
+
+    @Test("A draft is on no list until it has a prompt, and the oldest go when there are many")
+    func drafts() async throws {
+        try await withAgent { _, device in
+            let first = try await draft(device)
+            let second = try await draft(device)
+            #expect(try await chats(device).isEmpty)
+            let sent = try await device.execute(prompt("say hello", in: second))
+            _ = try await device.events(chat: second, turn: try #require(sent.result["turnId"]?.string))
+            #expect(try await chats(device) == [second])
+            for _ in 0..<200 { _ = try await draft(device) }
+            let late = try await device.command(prompt("say hello", in: first))
+            #expect(late.status == 404, "\(late)")
+            #expect(try await chats(device) == [second])
+        }
+    }
+
+    @Test("A session is opened ahead of a prompt, and its mode is for devices that may answer for the owner")
+    func settings() async throws {
+        try await withAgent("modes") { _, device in
+            let chat = try await draft(device)
+            let opened = try await device.execute(.agentOpen(chatID: chat, model: nil))
+            let facts = try #require(JSONValue(lenient: Array((opened.result["agent"]?.string ?? "").utf8)))
+            #expect(facts["modes"]?["currentModeId"] == "ask" && facts["agentInfo"]?["name"] == "fake", "\(facts)")
+            let set: (String) -> CommandPayload = {
+                .agentConfigure(chatID: chat, method: "session/set_mode", parameters: #"{"modeId":"\#($0)"}"#)
+            }
+            #expect(try await device.command(set("ask")).status == 200)
+            let free = try await device.command(set("yolo"))
+            #expect(free.status == 400 && free.body.contains("would ask nothing"), "\(free)")
+            try await withTemporaryDirectory { other in
+                var sender = try device.another(in: other)
+                try await sender.pair(permissions: [.chatSend])
+                #expect(try await sender.command(set("ask")).status == 403)
+                #expect(try await sender.command(.agentOpen(chatID: chat, model: nil)).status == 200)
+            }
+            let wrong = try await device.command(
+                .agentConfigure(chatID: chat, method: "session/new", parameters: "{}")
+            )
+            #expect(wrong.status == 400, "\(wrong)")
+            for content in ["", "{}", "[]", "[1]", #"[{"text":"no type"}]"#] {
+                let refused = try await device.command(
+                    .chatSend(chatID: chat, prompt: "x", model: nil, allowedTools: nil, content: content)
+                )
+                #expect(refused.status == 400, "\(content): \(refused)")
+            }
+            #expect(try await device.command(.agentOpen(chatID: "none", model: nil)).status == 404)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import pairtool
+
+/// The Python that `scripts/make-agents` has made.
+private let python =
+    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
+
+/// Agents that nobody here wrote, seen through `pairtool acp` and without it.
+@Suite(
+    "Real agents in an editor",
+    .enabled(if: access(python, X_OK) == 0, "run scripts/make-agents"),
+    .serialized,
+    .timeLimit(.minutes(15))
+)
+struct RealEditorTests {
+    /// pydantic-acp with a model that calls a tool at the first prompt, which asks for permission.
+    private static let pydantic = """
+        import pathlib, sys
+        from pydantic_ai import Agent, DeferredToolRequests
+        from pydantic_ai.models.test import TestModel
+        from pydantic_acp import AdapterConfig, FileSessionStore, NativeApprovalBridge, run_acp
+
+        place = pathlib.Path(sys.argv[1])
+        agent = Agent(TestModel(), name="test", output_type=[str, DeferredToolRequests])
+
+        @agent.tool_plain(requires_approval=True)
+        def delete_file(path: str) -> str:
+            return "deleted"
+
+        run_acp(agent=agent, config=AdapterConfig(
+            session_store=FileSessionStore(root=place / "sessions"),
+            approval_bridge=NativeApprovalBridge(enable_persistent_choices=True)))
+        """
+
+    /// The agent of the Python library for the protocol, with each kind of update.
+    private static let library = """
+        import asyncio, sys
+        from acp import run_agent, start_tool_call, update_agent_message_text, update_agent_thought_text, update_tool_call
+        from acp import tool_content, text_block, tool_diff_content, update_plan, plan_entry, InitializeResponse
+        from acp import NewSessionResponse, PromptResponse
+
+        class Agent:
+            def on_connect(self, conn): self.conn = conn
+            async def initialize(self, protocol_version, client_capabilities=None, client_info=None, **_):
+                return InitializeResponse(protocol_version=protocol_version)
+            async def new_session(self, cwd, mcp_servers=None, **_): return NewSessionResponse(session_id="one")
+            async def prompt(self, prompt, session_id, **_):
+                async def tell(update): await self.conn.session_update(session_id=session_id, update=update)
+                await tell(update_agent_thought_text("Let me see"))
+                await tell(update_plan([plan_entry("Look", priority="high", status="in_progress")]))
+                await tell(start_tool_call("call-1", "Edit", kind="edit", status="pending", raw_input={"ratio": 0.5}))
+                await tell(update_tool_call("call-1", status="completed", raw_output={"lines": [1, 2]}, content=[
+                    tool_content(text_block("done")), tool_diff_content("/x/a.txt", "two\\n", "one\\n")]))
+                await tell(update_agent_message_text("Echo: " + prompt[0].text))
+                return PromptResponse(stop_reason="end_turn")
+
+        asyncio.run(run_agent(Agent(), use_unstable_protocol=True))
+        """
+
+    /// Gives ids that each run makes anew the same names.
+    private static func named(_ value: JSONValue, _ names: inout [String: String]) -> JSONValue {
+        switch value {
+        case .array(let elements):
+            var found: [JSONValue] = []
+            for element in elements { found.append(named(element, &names)) }
+            return .array(found)
+        case .object(let members):
+            var found: [String: JSONValue] = [:]
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                if ["messageId", "toolCallId", "updatedAt"].contains(name), let id = member.string {
+                    names[id] = names[id] ?? "\(name) \(names.count)"
+                    found[name] = names[id].map { .string($0) }
+                } else if member != .null {
+                    found[name] = named(member, &names)
+                }
+            }
+            return .object(found)
+        default: return value
+        }
+    }
+
+    private static func text(_ seen: [JSONValue]) -> [String] {
+        var names: [String: String] = [:]
+        return seen.map { String(decoding: named($0, &names).json, as: UTF8.self) }
+    }
+
+    @Test("An editor sees the same of them through pairtool", arguments: ["pydantic", "library"])
+    func same(agent name: String) async throws {
+        try await withProject { owner, user in
+            let source = name == "pydantic" ? Self.pydantic : Self.library
+            try Data(source.utf8).write(to: URL(filePath: owner.directory + "/agent.py"))
+            let project = owner.directory + "/garden"
+            @Sendable func see(_ agent: [String]) async throws -> [JSONValue] {
+                let steps: [JSONValue] = [
+                    ["call", "initialize", ["protocolVersion": 1, "clientCapabilities": [:]]],
+                    ["call", "session/new", ["cwd": .string(project), "mcpServers": []]], ["quiet"],
+                    [
+                        "call", "session/prompt",
+                        ["sessionId": "$session", "prompt": [["type": "text", "text": "go on"]]],
+                    ], ["quiet"],
+                ]
+                let command = try FakeEditor.command(in: user.directory, agent: agent)
+                let typed = steps.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined()
+                let result = try await user.spawn(program: command, stdin: typed)
+                return result.out.split(separator: "\n").compactMap { JSONValue(lenient: Array($0.utf8)) }
+            }
+            let command = { (place: String) in [python, owner.directory + "/agent.py", owner.directory + "/" + place] }
+            let direct = try await see(command("direct"))
+            let arguments = [
+                "--name", "Shed", "--project", project, "--acp", "--agent-command",
+                command("hosted").joined(separator: " "),
+            ]
+            try await withRunningHost(owner, arguments) { events in
+                try await user.pair(try await events.payload.text)
+                let bridged = try await see([BuiltTool.path, "acp"])
+                // An agent may speak of its session before it has named it. Paths are whole ones.
+                let isSetUp = { (text: String) in text.contains("session/new") || text.contains("availableCommands") }
+                let seen = Self.text(Array(bridged.dropFirst())).map { $0.replacing(project + "/", with: "") }
+                let wanted = Self.text(Array(direct.dropFirst()))
+                #expect(seen.filter(isSetUp).sorted() == wanted.filter(isSetUp).sorted())
+                let (rest, wantedRest) = (seen.filter { !isSetUp($0) }, wanted.filter { !isSetUp($0) })
+                #expect(rest.count == wantedRest.count, "\(rest)\n\(wantedRest)")
+                // Options for later questions are not offered.
+                for (own, other) in zip(rest, wantedRest) where own != other {
+                    #expect(own.hasPrefix(#"["request""#), "\(own)\n\(other)")
+                }
+            }
+        }
+    }
+}

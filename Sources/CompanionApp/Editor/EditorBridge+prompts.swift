@@ -4,29 +4,28 @@ import PairingAgent
 
 /// Prompts of the editor: turns of the host.
 extension EditorBridge {
-    /// The text with which a host ends a turn that somebody has cancelled.
+    /// The answer to a prompt that the editor has cancelled.
     private static let cancelled: JSONValue = ["stopReason": "cancelled"]
 
     func answer(_ number: Int) async throws -> JSONValue {
         guard let prompt = prompts[number] else { return Self.cancelled }
         defer {
-            for asked in prompts.removeValue(forKey: number)?.asked.values ?? [:].values { asked.cancel() }
+            prompts.removeValue(forKey: number)?.questions.values.forEach { $0.cancel() }
         }
         guard let session = sessions[ByteText(prompt.session)] else {
             throw ACPRefusal(code: ACPRefusal.notFound, message: "Unknown session: open it with session/load")
         }
-        let text = EditorPrompt.text(prompt.blocks)
+        let text = ACPContent.prompt(prompt.blocks)
         guard !text.trimmingWhitespace().isEmpty else {
             throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "The prompt is empty")
         }
         var request = TurnRequest(prompt: text, model: session.model)
+        // For an agent that does not take blocks.
+        if !session.hasWords { request.images = EditorFrames.images(prompt.blocks) }
         if session.sendsContent {
-            // For an agent that does not take blocks.
-            if !session.hasWords { request.images = EditorPrompt.images(prompt.blocks) }
             let blocks = prompt.blocks.map(session.project.paths.blockForHost)
             request.content = String(decoding: JSONValue.array(blocks).json, as: UTF8.self)
         } else {
-            request.images = EditorPrompt.images(prompt.blocks)
             request.projectPath = session.project.project.project.localPath
         }
         guard !isCancelled(number) else { return Self.cancelled }
@@ -103,13 +102,14 @@ extension EditorBridge {
         let key = ByteText(notice.id)
         switch notice.phase {
         case .asked:
-            guard prompts[number]?.asked[key] == nil else { return }
-            prompts[number]?.asked[key] = Task { await putPlain(notice, of: number, in: id, at: host) }
+            guard prompts[number]?.questions[key] == nil else { return }
+            prompts[number]?.questions[key] = Task { await putPlain(notice, of: number, in: id, at: host) }
         case .decided:
-            // Whoever answered here is not told of it.
-            guard let asked = prompts[number]?.asked[key], !asked.isCancelled else { return }
-            asked.cancel()
-            if let person = notice.decidedBy, prompts[number]?.answered.contains(key) == false {
+            // Whose answer counted, the host says to who has answered.
+            guard let prompt = prompts[number], let question = prompt.questions[key], !prompt.answered.contains(key)
+            else { return }
+            question.cancel()
+            if let person = notice.decidedBy {
                 say(id, "\(person) has answered: \(notice.answer ?? notice.state.rawValue)")
             }
         case .continued: break
@@ -124,7 +124,7 @@ extension EditorBridge {
         _ paths: EditorPaths,
         at host: HostSession
     ) {
-        prompts[number]?.asked[ByteText(request.approvalId)] = Task {
+        prompts[number]?.questions[ByteText(request.approvalId)] = Task {
             await decide(request.approvalId, of: number, in: id, at: host) { asked in
                 // The host chooses nothing else: neither another method nor another session.
                 if request.method.isSame(as: ACPMessage.formMethod) {
@@ -211,11 +211,16 @@ extension EditorBridge {
             parameters["options"] = .array(options.filter { $0["kind"]?.string?.ends(with: "_always") != true })
         }
         let text = String(decoding: JSONValue.object(parameters).json, as: UTF8.self)
-        switch await ask(id, ACPMessage.permissionMethod, text) {
-        case .success(let result)?:
-            if let option = result["outcome"]?["optionId"]?.string { return .option(option) }
-            // The end of the turn is the answer.
-            return isCancelled(number) ? nil : .reject(always: false, reason: nil)
+        guard let result = await put(ACPMessage.permissionMethod, text, in: id) else { return nil }
+        if let option = result["outcome"]?["optionId"]?.string { return .option(option) }
+        // The end of the turn is the answer.
+        return isCancelled(number) ? nil : .reject(always: false, reason: nil)
+    }
+
+    /// Asks the editor, and says so where it refuses.
+    private func put(_ method: String, _ parameters: String, in id: String) async -> JSONValue? {
+        switch await ask(id, method, parameters) {
+        case .success(let result)?: return result
         case .failure(let refusal)?:
             say(id, "The editor could not ask: \(refusal.message)")
             return nil
@@ -237,15 +242,9 @@ extension EditorBridge {
             )
             return nil
         }
-        guard let parameters = request.checkedParameters else { return nil }
-        let result: JSONValue
-        switch await ask(id, ACPMessage.formMethod, parameters) {
-        case .success(let answer)?: result = answer
-        case .failure(let refusal)?:
-            say(id, "The editor could not ask: \(refusal.message)")
-            return nil
-        case nil: return nil
-        }
+        guard let parameters = request.checkedParameters,
+            let result = await put(ACPMessage.formMethod, parameters, in: id)
+        else { return nil }
         switch result["action"]?.string {
         case "accept" where asked.approval.link == nil: return .filled(result["content"]?.object ?? [:])
         case "accept": return .option(ApprovalOption.accept.id)

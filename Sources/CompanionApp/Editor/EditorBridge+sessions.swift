@@ -6,37 +6,32 @@ import PairingAgent
 
 /// Sessions of the editor: chats of the host.
 extension EditorBridge {
-    /// Updates that tell the state of a session beside its prompts.
-    private static let kinds: Set<String> = [
-        "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
-        "usage_update",
-    ]
     /// Chats of one page of a list.
     private static let pageSize = 100
 
-    private func project(_ parameters: JSONValue, at host: HostSession) async throws -> (EditorProject, String) {
+    private func project(_ parameters: JSONValue, at host: HostSession) async throws -> EditorProject {
         guard let directory = parameters["cwd"]?.string, directory.begins(with: "/") else {
             throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "cwd is not an absolute path")
         }
-        let project = try EditorProject.find(
+        return try EditorProject.find(
             at: directory,
             named: choices.project,
             in: try await host.projects.mergedProjects(),
             known: try EditorProjects(paths: environment.paths).entries(),
-            host: host.host
+            hostID: host.host.id,
+            hostName: host.host.name
         )
-        return (project, directory)
     }
 
     func newSession(_ parameters: JSONValue, at host: HostSession) async throws -> Answer {
-        let (project, directory) = try await project(parameters, at: host)
+        let project = try await project(parameters, at: host)
         let id: String
         if let agents = host.offer.agents {
             id = try await agents.createDraft(projectID: project.project.id).id
         } else {
             id = try await host.turns.makeChat(projectID: project.project.id, title: "")
         }
-        let session = Session(project: project, directory: directory, model: choices.agent)
+        let session = Session(project: project, model: choices.agent)
         return try await opened(id, session, at: host, parameters)
     }
 
@@ -45,8 +40,8 @@ extension EditorBridge {
         guard let id = parameters["sessionId"]?.string else {
             throw ACPRefusal(code: ACPRefusal.invalidParameters, message: "sessionId is missing")
         }
-        let (project, directory) = try await project(parameters, at: host)
-        let session = Session(project: project, directory: directory, model: sessions[ByteText(id)]?.model)
+        let project = try await project(parameters, at: host)
+        let session = Session(project: project, model: sessions[ByteText(id)]?.model)
         let answer = try await opened(id, session, at: host, parameters)
         guard tellsMessages else { return answer }
         for try await message in try host.chats.messages(chatID: id) where !message.text.isEmpty {
@@ -79,7 +74,7 @@ extension EditorBridge {
         var result: [String: JSONValue] = parameters["sessionId"] == nil ? ["sessionId": .string(id)] : [:]
         for name in ["modes", "models", "configOptions", "_meta"] { result[name] = facts?[name] }
         var updates = (facts?["updates"]?.array ?? []).filter { update in
-            update["sessionUpdate"]?.string.map(Self.kinds.contains) == true
+            update["sessionUpdate"]?.string.map(ACPMessage.stateUpdates.contains) == true
         }
         if parameters["mcpServers"]?.array?.isEmpty == false {
             // They are commands of another machine.
@@ -91,7 +86,10 @@ extension EditorBridge {
 
     func list(_ parameters: JSONValue, at host: HostSession) async throws -> JSONValue {
         var listed: [(chat: CompanionChat, directory: String)] = []
-        if parameters["cwd"]?.string == nil {
+        if let directory = parameters["cwd"]?.string {
+            let project = try await project(parameters, at: host)
+            listed = try await host.projects.chats(of: project.project).map { ($0, directory) }
+        } else {
             let known = try EditorProjects(paths: environment.paths).entries().filter { $0.host == host.host.id }
             for project in try await host.projects.mergedProjects() where !project.project.localPath.isEmpty {
                 let place = known.first { $0.project.isSame(as: project.project.localPath) }?.local
@@ -100,9 +98,6 @@ extension EditorBridge {
                 }
             }
             listed.sort { ($0.chat.lastUpdatedAt ?? .distantPast) > ($1.chat.lastUpdatedAt ?? .distantPast) }
-        } else {
-            let (project, directory) = try await project(parameters, at: host)
-            listed = try await host.projects.chats(of: project.project).map { ($0, directory) }
         }
         let start = min(max(parameters["cursor"]?.string.flatMap { Int($0) } ?? 0, 0), listed.count)
         let end = min(start + Self.pageSize, listed.count)

@@ -27,8 +27,6 @@ package actor EditorBridge {
     /// A session of the editor, which is a chat of the host.
     struct Session {
         var project: EditorProject
-        /// The directory that the editor works in, in its words.
-        var directory: String
         /// The agent that its first prompt is for; nil lets the host choose.
         var model: String?
         /// Whether the host takes prompts as blocks.
@@ -157,7 +155,7 @@ package actor EditorBridge {
             for running in cancelAll(in: parameters) { await cancel(running) }
             sessions[ByteText(parameters["sessionId"]?.string ?? "")] = nil
             return Answer(result: [:])
-        case "session/set_mode", "session/set_config_option":
+        case ACPMessage.setModeMethod, ACPMessage.setOptionMethod:
             return Answer(result: try await configure(method, parameters))
         case "session/prompt":
             guard let prompt else {
@@ -209,7 +207,8 @@ package actor EditorBridge {
 
     /// Asks the editor.
     ///
-    /// - Parameter parameters: A JSON object as text, to which the session is added: its order may count.
+    /// - Parameter parameters: A JSON object as text without white space, to which the session is added: its order may
+    ///   count.
     /// - Returns: nil when the task is cancelled; the editor is told that its answer is not needed.
     func ask(_ session: String, _ method: String, _ parameters: String) async -> Result<JSONValue, ACPRefusal>? {
         let number = nextCall
@@ -218,12 +217,10 @@ package actor EditorBridge {
             await withCheckedContinuation { (continuation: Reply) in
                 guard !Task.isCancelled else { return continuation.resume(returning: nil) }
                 calls[number] = continuation
-                let name = String(decoding: JSONValue.string(session).json, as: UTF8.self)
-                let rest = parameters.dropFirst()
-                let comma = rest.begins(with: "}") ? "" : ","
-                let line =
-                    #"{"jsonrpc":"2.0","id":\#(number),"method":"\#(method)","params":{"sessionId":\#(name)\#(comma)\#(rest)}"#
-                write(Array("\(line)\n".utf8))
+                let start = #"{"jsonrpc":"2.0","id":\#(number),"method":"\#(method)","params":{"sessionId":"#
+                let comma = parameters.isSame(as: "{}") ? "" : ","
+                let line = Array(start.utf8) + JSONValue.string(session).json + Array(comma.utf8)
+                write(line + Array(parameters.utf8.dropFirst()) + Array("}\n".utf8))
             }
         } onCancel: {
             Task { await self.giveUp(number) }
@@ -275,9 +272,9 @@ struct RunningPrompt: Sendable {
     var isCancelled = false
     /// The host's id of its turn.
     var turn: String?
-    /// Questions of the agent that the editor was asked, by their ids at the host.
-    var asked: [ByteText: Task<Void, Never>] = [:]
-    /// Those that the editor has answered.
+    /// Questions of the agent that the editor is asked, by their ids at the host.
+    var questions: [ByteText: Task<Void, Never>] = [:]
+    /// Those that the editor has answered, and the host is told so.
     var answered: Set<ByteText> = []
 
     init?(of parameters: JSONValue) {

@@ -2,8 +2,9 @@ import CompanionWire
 
 /// Says the events of a turn in the words of the Agent Client Protocol, for hosts whose agents do not speak it.
 struct EditorFrames: Sendable {
-    private var tools: Set<ByteText> = []
-    private var names = 0
+    /// Tools that were told of, and those of them that are at work.
+    private var known: Set<ByteText> = []
+    private var open: Set<ByteText> = []
 
     /// - Returns: The updates that an editor gets.
     mutating func take(_ event: TurnEvent) -> [JSONValue] {
@@ -32,8 +33,8 @@ struct EditorFrames: Sendable {
 
     /// Tools that are still at work when their turn has ended.
     mutating func finish() -> [JSONValue] {
-        defer { tools = [] }
-        return tools.map { id in
+        defer { open = [] }
+        return open.map { id in
             ["sessionUpdate": "tool_call_update", "toolCallId": .string(id.text), "status": "failed"]
         }
     }
@@ -63,8 +64,12 @@ struct EditorFrames: Sendable {
         status: String,
         more: [String: JSONValue]
     ) -> JSONValue {
-        let isNew = tools.insert(ByteText(id)).inserted
-        if status.isSame(as: "completed") || status.isSame(as: "failed") { tools.remove(ByteText(id)) }
+        let isNew = known.insert(ByteText(id)).inserted
+        if ["completed", "failed"].contains(where: { status.isSame(as: $0) }) {
+            open.remove(ByteText(id))
+        } else {
+            open.insert(ByteText(id))
+        }
         var members = more
         members["sessionUpdate"] = isNew ? "tool_call" : "tool_call_update"
         members["toolCallId"] = .string(id)
@@ -87,28 +92,8 @@ struct EditorFrames: Sendable {
     private static func content(_ text: String) -> JSONValue {
         ["type": "content", "content": ["type": "text", "text": .string(text)]]
     }
-}
 
-/// The prompt of an editor as text, for titles, the history and agents that take nothing else.
-enum EditorPrompt {
-    static func text(_ blocks: [JSONValue]) -> String {
-        blocks.compactMap { block -> String? in
-            switch block["type"]?.string {
-            case "text": return block["text"]?.string
-            case "resource_link":
-                return block["title"]?.string ?? block["name"]?.string ?? block["uri"]?.string
-            case "resource":
-                let uri = block["resource"]?["uri"]?.string ?? ""
-                guard let text = block["resource"]?["text"]?.string else { return uri }
-                return "\(uri):\n\n\(text)\n"
-            case "image": return "[picture]"
-            case "audio": return "[sound]"
-            default: return nil
-            }
-        }.joined()
-    }
-
-    /// The pictures, for hosts that take them beside the text.
+    /// The pictures of a prompt, for hosts that take them beside its text.
     static func images(_ blocks: [JSONValue]) -> [TurnImage] {
         blocks.compactMap { block in
             guard block["type"]?.string == "image", let bytes = block["data"]?.string.flatMap(Base64.decode) else {

@@ -36,13 +36,15 @@ struct EditorPaths: Sendable, Hashable {
     }
 
     /// - Returns: nil for a path outside of the project.
-    func toHost(_ path: String) -> String? { Self.rest(of: Self.normal(path), in: local).map { remote + $0 } }
+    func toHost(_ path: String) -> String? {
+        Self.rest(of: Self.normal(path), in: local).map { Self.normal(remote + $0) }
+    }
 
     /// - Parameter path: Absolute, or from the project's directory.
     /// - Returns: nil for a path outside of the project.
     func toEditor(_ path: String) -> String? {
         let whole = path.begins(with: "/") ? path : "\(remote)/\(path)"
-        return Self.rest(of: Self.normal(whole), in: remote).map { local + $0 }
+        return Self.rest(of: Self.normal(whole), in: remote).map { Self.normal(local + $0) }
     }
 }
 

@@ -16,22 +16,29 @@ package struct EditorProjects: Sendable {
         package var project: String
     }
 
-    private struct Content: Codable, Sendable {
+    private struct Content: Codable, Sendable, Equatable {
         var version = 1
         var entries: [Entry] = []
     }
 
-    private let path: String
+    private let file: RecordFile<Content>
 
     package init(paths: Paths) {
-        path = paths.data + "/editor-projects.json"
+        let encoder = CompanionJSON.encoder(sorted: true)
+        encoder.outputFormatting.insert(.prettyPrinted)
+        file = RecordFile(
+            path: paths.data + "/editor-projects.json",
+            lock: paths.data + "/editor-projects.lock",
+            decoder: CompanionJSON.decoder(),
+            encoder: encoder,
+            empty: Content(),
+            kind: "the projects of editors",
+            remedy: "restore them, or move them away and store them again with pairtool acp map"
+        )
     }
 
-    /// - Throws: ``PrivateFileError`` for a file that cannot be read.
-    package func entries() throws -> [Entry] {
-        guard let bytes = try PrivateFile.readRecord(path, limit: 1 << 20) else { return [] }
-        return (try? JSONDecoder().decode(Content.self, from: Data(bytes)))?.entries ?? []
-    }
+    /// - Throws: `RecordFileError` for a damaged file; `PrivateFile.Failure` for one that cannot be read.
+    package func entries() throws -> [Entry] { try file.load().entries }
 
     /// Stores that a directory is a project. A second project of the same directory and host takes the place of the
     /// first.
@@ -46,12 +53,10 @@ package struct EditorProjects: Sendable {
             throw AppError(.usage, "acp.project", "\(host.name) does not say where \(project.project.name) is")
         }
         let entry = Entry(local: local, host: host.id, project: project.project.localPath)
-        var content = Content(entries: try entries())
-        content.entries.removeAll { $0.local.isSame(as: entry.local) && $0.host == entry.host }
-        content.entries.append(entry)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try Array(try encoder.encode(content)).withUnsafeBytes { try PrivateFile.write($0, to: path) }
+        try file.update { content in
+            content.entries.removeAll { $0.local.isSame(as: entry.local) && $0.host == entry.host }
+            content.entries.append(entry)
+        }
         return entry
     }
 
@@ -73,9 +78,10 @@ struct EditorProject: Sendable {
         named: String?,
         in projects: [MergedProject],
         known: [EditorProjects.Entry],
-        host: PairedHost
+        hostID: String,
+        hostName: String
     ) throws -> EditorProject {
-        let here = Set([EditorPaths.normal(directory), EditorPaths.real(directory)])
+        let (here, real) = (EditorPaths.normal(directory), EditorPaths.real(directory))
         let usable = projects.filter { !$0.project.localPath.isEmpty }
         if let named {
             let found = try NameMatch.find(
@@ -90,7 +96,7 @@ struct EditorProject: Sendable {
             guard !found.project.localPath.isEmpty else {
                 throw ACPRefusal(
                     code: ACPRefusal.invalidParameters,
-                    message: "\(host.name) does not say where \(found.project.name) is"
+                    message: "\(hostName) does not say where \(found.project.name) is"
                 )
             }
             return EditorProject(
@@ -98,25 +104,30 @@ struct EditorProject: Sendable {
                 paths: EditorPaths(local: directory, remote: found.project.localPath)
             )
         }
-        /// The innermost of directories that this one is in.
+        /// The innermost of directories that this one is in, and its path as the editor writes it: behind a symbolic
+        /// link, that is another one.
         func innermost<Place>(_ places: [Place], _ path: (Place) -> String) -> (Place, String)? {
-            places.map { ($0, EditorPaths.normal(path($0))) }
-                .filter { place in here.contains { EditorPaths.rest(of: $0, in: place.1) != nil } }
-                .max { $0.1.utf8.count < $1.1.utf8.count }
+            places.compactMap { place -> (Place, size: Int, String)? in
+                let path = EditorPaths.normal(path(place))
+                if EditorPaths.rest(of: here, in: path) != nil { return (place, path.utf8.count, path) }
+                guard let rest = EditorPaths.rest(of: real, in: path) else { return nil }
+                return (place, path.utf8.count, here.dropping(suffix: rest).map(String.init) ?? path)
+            }
+            .max { $0.size < $1.size }.map { ($0.0, $0.2) }
         }
-        let stored = known.filter { $0.host == host.id }
+        let stored = known.filter { $0.host == hostID }
         if let (entry, local) = innermost(stored, \.local),
             let found = usable.first(where: { $0.project.localPath.isSame(as: entry.project) })
         {
             return EditorProject(project: found, paths: EditorPaths(local: local, remote: entry.project))
         }
         if let (found, path) = innermost(usable, \.project.localPath) {
-            return EditorProject(project: found, paths: EditorPaths(local: path, remote: path))
+            return EditorProject(project: found, paths: EditorPaths(local: path, remote: found.project.localPath))
         }
         let names = usable.prefix(20).map { "\($0.project.name) (\($0.project.localPath))" }
         throw ACPRefusal(
             code: ACPRefusal.invalidParameters,
-            message: "\(host.name) has no project at \(directory). Its projects: \(names.joined(separator: ", ")). "
+            message: "\(hostName) has no project at \(directory). Its projects: \(names.joined(separator: ", ")). "
                 + "Say which one it is: pairtool acp map \(directory) PROJECT, or pairtool acp --project PROJECT"
         )
     }

@@ -96,14 +96,16 @@ struct RealEditorTests {
             try Data(source.utf8).write(to: URL(filePath: owner.directory + "/agent.py"))
             let project = owner.directory + "/garden"
             @Sendable func see(_ agent: [String]) async throws -> [JSONValue] {
-                let steps: [JSONValue] = [
+                var steps: [JSONValue] = [
                     ["call", "initialize", ["protocolVersion": 1, "clientCapabilities": [:]]],
-                    ["call", "session/new", ["cwd": .string(project), "mcpServers": []]], ["quiet"],
+                    ["call", "session/new", ["cwd": .string(project), "mcpServers": []]],
                     [
                         "call", "session/prompt",
                         ["sessionId": "$session", "prompt": [["type": "text", "text": "go on"]]],
-                    ], ["quiet"],
+                    ],
                 ]
+                // This one tells its commands by itself.
+                if name == "pydantic" { steps.insert(["see", "availableCommands"], at: 2) }
                 let command = try FakeEditor.command(in: user.directory, agent: agent)
                 let typed = steps.map { String(decoding: $0.json, as: UTF8.self) + "\n" }.joined()
                 let result = try await user.spawn(program: command, stdin: typed)
@@ -121,14 +123,9 @@ struct RealEditorTests {
                 // An agent may speak of its session before it has named it. Paths are whole ones.
                 let isSetUp = { (text: String) in text.contains("session/new") || text.contains("availableCommands") }
                 let seen = Self.text(Array(bridged.dropFirst())).map { $0.replacing(project + "/", with: "") }
-                let wanted = Self.text(Array(direct.dropFirst()))
+                let wanted = Self.text(direct.dropFirst().map(FakeEditor.withoutLastingAnswers))
                 #expect(seen.filter(isSetUp).sorted() == wanted.filter(isSetUp).sorted())
-                let (rest, wantedRest) = (seen.filter { !isSetUp($0) }, wanted.filter { !isSetUp($0) })
-                #expect(rest.count == wantedRest.count, "\(rest)\n\(wantedRest)")
-                // Options for later questions are not offered.
-                for (own, other) in zip(rest, wantedRest) where own != other {
-                    #expect(own.hasPrefix(#"["request""#), "\(own)\n\(other)")
-                }
+                #expect(seen.filter { !isSetUp($0) } == wanted.filter { !isSetUp($0) })
             }
         }
     }

@@ -26,16 +26,14 @@ package protocol ProjectCreating: Sendable {
 
 /// The session of a host's agent, opened ahead of a prompt.
 package struct OpenedAgent: Sendable, Hashable {
-    /// The id of the model, or the agent, that answers in the chat.
-    package var model: String?
     /// The directory that it works in at the host.
     package var directory: String?
     /// What it says of itself and of the session, as members of the Agent Client Protocol, with the last `updates` that
     /// hold; nil for an agent that does not speak it.
     package var facts: JSONValue?
 
-    package init(model: String? = nil, directory: String? = nil, facts: JSONValue? = nil) {
-        (self.model, self.directory, self.facts) = (model, directory, facts)
+    package init(directory: String? = nil, facts: JSONValue? = nil) {
+        (self.directory, self.facts) = (directory, facts)
     }
 }
 

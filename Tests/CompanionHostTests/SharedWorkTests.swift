@@ -44,7 +44,7 @@ struct SharedWorkTests {
         let work = SharedWork<Int>()
         let waiting = Task {
             await work.value("a", within: { _ in .seconds(600) }) {
-                try? await Task.sleep(for: .seconds(600))
+                await waitUntilCancelled()
                 return 1
             }
         }

@@ -139,7 +139,7 @@ import Testing
                     "--json",
                     stdin: "000000\n"
                 )
-                #expect(wrong.status == 6)
+                #expect(wrong.status == 6, "\(wrong)")
                 #expect(try wrong.errorCode == "pairing.wrong_code")
                 let file = try user.file("qr.png", try picture(mac, token: "other"))
                 let token = await user.run("pair", "--qr", file, "--url", mac.endpointText, "--allow-legacy", "--json")

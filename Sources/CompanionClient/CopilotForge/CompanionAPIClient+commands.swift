@@ -269,7 +269,6 @@ package struct SignedCommands: ProjectCreating, TurnCancelling {
 
 extension SignedCommands: AgentOpening {
     private struct Opened: Decodable {
-        var model: String?
         var directory: String?
         var agent: String?
     }
@@ -285,7 +284,6 @@ extension SignedCommands: AgentOpening {
     package func openAgent(chatID: String, model: String?) async throws -> OpenedAgent {
         let opened: Opened = try await client.result(of: .agentOpen(chatID: chatID, model: model))
         return OpenedAgent(
-            model: opened.model,
             directory: opened.directory,
             facts: opened.agent.flatMap { JSONValue(lenient: Array($0.utf8)) }
         )

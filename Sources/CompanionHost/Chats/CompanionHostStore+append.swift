@@ -79,7 +79,8 @@ extension CompanionHostStore {
         chat.updatedAt = draft.at
         if chat.title.isEmpty { chat.title = draft.title }
         if let model = draft.model { chat.model = model }
-        try chat.update(database, columns: ["messages", "updatedAt", "title", "model"])
+        chat.draftOf = nil
+        try chat.update(database, columns: ["messages", "updatedAt", "title", "model", "draftOf"])
         try Table("project").filter(key: chat.project).updateAll(database, Column("updatedAt").set(to: time))
         return chat.project
     }

@@ -54,7 +54,7 @@ package final class CompanionHostStore: Sendable {
                 sql: """
                     SELECT id, project, title, updatedAt, mode, model
                     FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
-                    WHERE project = ? AND (NOT isDraft OR messages > 0) ORDER BY updatedAt DESC, key DESC
+                    WHERE project = ? AND draftOf IS NULL ORDER BY updatedAt DESC, key DESC
                     """,
                 arguments: [projectID]
             )
@@ -107,20 +107,24 @@ package final class CompanionHostStore: Sendable {
         ).insert(database)
     }
 
-    /// Drafts that are kept, and how long at least.
-    private static let (mostDrafts, draftsKept) = (200, TimeInterval(24 * 3600))
+    /// Drafts of a device that are kept, and how long.
+    private static let (mostDrafts, draftsKept) = (50, TimeInterval(24 * 3600))
 
-    /// Adds a chat that is on no list until it has a message, and removes old ones that got none.
-    func addDraft(_ chat: CompanionChat, in database: Database) throws {
+    /// Adds a chat that is on no list until its first prompt, and removes old ones of the device that got none.
+    ///
+    /// - Returns: The ids of those.
+    func addDraft(_ chat: CompanionChat, of device: String, in database: Database) throws -> [String] {
         let now = chat.lastUpdatedAt ?? .distantPast
-        let unused = ChatRecord.filter(Column("isDraft") && Column("messages") == 0)
-        let limit = CompanionTimestamp.string(from: now.addingTimeInterval(-Self.draftsKept))
-        try unused.filter(Column("updatedAt") < limit).deleteAll(database)
-        let newest = try unused.order(Column("key").desc).limit(1, offset: Self.mostDrafts - 1).fetchOne(database)
-        if let key = newest?.key { try unused.filter(Column("key") <= key).deleteAll(database) }
-        var record = ChatRecord(id: chat.id, project: chat.projectId, title: chat.title, updatedAt: now)
-        record.isDraft = true
-        try record.insert(database)
+        let limit = now.addingTimeInterval(-Self.draftsKept)
+        let drafts = try ChatRecord.filter(Column("draftOf") == device).order(Column("key").desc).fetchAll(database)
+        let kept = drafts.prefix(Self.mostDrafts - 1).prefix { $0.updatedAt >= limit }
+        let removed = drafts.dropFirst(kept.count).map(\.id)
+        try ChatRecord.filter(removed.contains(Column("id"))).deleteAll(database)
+        // Its session is the agent's alone from now on.
+        try AgentSessions.Stored.filter(removed.contains(Column("chat"))).deleteAll(database)
+        try ChatRecord(id: chat.id, project: chat.projectId, title: chat.title, updatedAt: now, draftOf: device)
+            .insert(database)
+        return removed
     }
 
     /// Returns the project and the directory that a turn works in: `projectPath`, which has to be inside a listed

@@ -29,7 +29,6 @@ extension SignedCommandService {
                 facts = if let opened { opened } else { agent.facts(ofChat: chatID) }
             }
             let members: [String: JSONValue?] = [
-                "model": chosen.map { .string($0) },
                 "directory": .string(turn.directory),
                 // As text: it may have fractions.
                 "agent": facts.map { .string(String(decoding: $0.json, as: UTF8.self)) },

@@ -74,29 +74,33 @@ extension SignedCommandService {
         -> CommandLedger.Outcome
     {
         let result = try CanonicalJSON(encoding: chat)
+        let removed = NIOLockedValueBox<[String]>([])
         return try await ledger.once(command, digest: digest, permission: .chatCreate) { database in
             guard services.store.catalog.project(id: chat.projectId) != nil else {
                 throw HostError(.requestNotFound, "Unknown project")
             }
-            try services.store.addDraft(chat, in: database)
+            let old = try services.store.addDraft(chat, of: command.deviceId, in: database)
+            removed.withLockedValue { $0 = old }
             return result
+        } committed: {
+            for chat in removed.withLockedValue(\.self) { services.agent.forget(chat: chat) }
         }
     }
 
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
     func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> CommandLedger.Outcome
     {
-        guard case .chatSend(let chatID, let prompt, let model, let allowedTools, let images, let content) = payload
+        guard case .chatSend(let chatID, let text, let model, let allowedTools, let images, let content) = payload
         else { throw HostError(.commandBadShape, "The body is not JSON with the fields of this request") }
-        let blocks = content.flatMap(ACPPrompt.blocks)
-        guard content == nil || blocks != nil else {
-            throw HostError(.requestInvalid, "content is not JSON with blocks of a prompt")
-        }
+        let blocks = try content.map(ACPPrompt.blocks)
+        // What people see is what the agent gets.
+        let prompt = blocks.map(ACPContent.prompt) ?? text
+        try CommandLimits.check(prompt: prompt)
         try await services.chats.prepare(chatID)
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
         let outcome = try await ledger.once(command, digest: digest, permission: .chatSend) { database in
-            guard let chat = try ChatRecord.fetchOne(database, key: ["id": chatID]),
+            guard var chat = try ChatRecord.fetchOne(database, key: ["id": chatID]),
                 services.store.catalog.project(id: chat.project) != nil
             else { throw HostError(.requestNotFound, "Unknown chat") }
             if let model, services.agent.owner(of: model) == nil {
@@ -109,14 +113,11 @@ extension SignedCommandService {
                 throw HostError(.requestInvalid, "This agent takes no pictures")
             }
             var usage = usage
-            if chat.isDraft, chat.messages == 0 { usage.chats += 1 }
+            if chat.draftOf != nil { usage.chats += 1 }
             try services.quotas.charge(usage, to: command.deviceId, in: database)
             // Here, so that of two prompts that come together one chooses.
-            if chat.model == nil, let chosen {
-                var chat = chat
-                chat.model = chosen
-                try chat.update(database, columns: ["model"])
-            }
+            (chat.model, chat.draftOf) = (chat.model ?? chosen, nil)
+            try chat.update(database, columns: ["model", "draftOf"])
             // Says to the device that its pictures were not passed over.
             let count: JSONValue? = images.isEmpty ? nil : .integer(Int64(images.count))
             return try CanonicalJSON(.object(["turnId": .string(turnID), "images": count].compactMapValues(\.self)))

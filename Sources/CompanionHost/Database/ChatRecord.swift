@@ -16,6 +16,6 @@ struct ChatRecord: HostRecord {
     var model: String?
     /// How many messages it has.
     var messages = 0
-    /// Whether it is on no list until it has a message.
-    var isDraft = false
+    /// The id of the device whose draft it is, on no list until its first prompt; nil for no draft.
+    var draftOf: String?
 }

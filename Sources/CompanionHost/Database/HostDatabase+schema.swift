@@ -29,8 +29,8 @@ extension HostDatabase {
             -- The id of the model, or the agent, that answered last.
             model TEXT,
             messages INTEGER NOT NULL DEFAULT 0,
-            -- 1: it is on no list until it has a message.
-            isDraft INTEGER NOT NULL DEFAULT 0
+            -- The device whose draft it is, on no list until its first prompt.
+            draftOf TEXT
         );
         CREATE INDEX chatOfProject ON chat (project, updatedAt DESC);
         -- `number` counts from 0 without gaps: it is the protocol's cursor, so no page skips rows.

@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import GRDB
 import Logging
 
 /// The chats of a host together with the sessions that its agents list: what began in an agent's own terminal is a chat
@@ -62,14 +61,14 @@ struct AgentChats: Sendable {
 
     /// Makes a chat of a listed session that is none yet, and adds to a chat what was said in its session elsewhere.
     ///
-    /// Does nothing for any other id.
+    /// Does nothing for any other id, and for a chat that has a turn.
     ///
     /// - Throws: ``HostError`` with `host.agent_unavailable` for a session that its agent does not open, and is no chat
     ///   yet; ``CompanionHostError``; `CancellationError`.
     func prepare(_ chatID: String) async throws {
         guard !sources.isEmpty else { return }
         let stored = try await store.agentSession(ofChat: chatID)
-        guard stored != nil || SessionKey.isChatID(chatID) else { return }
+        guard stored != nil || SessionKey.isChatID(chatID), !turns.isBusy(chatID: chatID) else { return }
         // What nobody waits for any more goes on, and the next one finds it done.
         let opened = await opening.value(chatID) { _ in
             Self.openLimit

@@ -67,6 +67,14 @@ package enum ACPMessage: Sendable {
 
     /// The request for leave for a tool.
     package static let permissionMethod = "session/request_permission"
+    /// The requests that change the settings of a session.
+    package static let setModeMethod = "session/set_mode"
+    package static let setOptionMethod = "session/set_config_option"
+    /// Updates that tell the state of a session: the last one of a kind holds until the next.
+    package static let stateUpdates: Set<String> = [
+        "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
+        "usage_update",
+    ]
     /// The request for a form or an opened page.
     package static let formMethod = "elicitation/create"
 

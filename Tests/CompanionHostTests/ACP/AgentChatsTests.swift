@@ -245,7 +245,7 @@ struct AgentChatsTests {
             try agent.write(Session(cwd: project, title: "Beans"), as: "beans")
             _ = try await device.execute(.chatCreate(projectID: try await device.firstProject(), title: "Own"))
             #expect(try await listed(device).map(\.title) == ["Own"])
-            try Data().write(to: URL(filePath: agent.directory.replacing("/sessions", with: "/go")))
+            try agent.go()
             try await eventually { try await self.listed(device).map(\.title) == ["Own", "Beans"] }
         }
     }

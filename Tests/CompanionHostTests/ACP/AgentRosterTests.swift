@@ -113,34 +113,28 @@ struct AgentRosterTests {
         arguments: [["blocks"], ["blocks", "load"], ["blocks", "resume"]]
     )
     func blocked(options: [String]) async throws {
-        try await withTemporaryDirectory { directory in
-            let command = try FakeACPAgent.command(in: directory) + options
-            try await withHostAndDevice(in: directory) {
-                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
-            } _: { host, device in
-                try await device.pair()
-                let (waiting, early, late) = (
-                    try await newChat(device), try await newChat(device), try await newChat(device)
-                )
-                #expect(try await say("say hello", to: early, of: device, model: nil) == "hello")
-                _ = try await device.execute(
-                    .chatSend(chatID: waiting, prompt: "ask", model: nil, allowedTools: nil)
-                )
-                let question = try await host.event { event in
-                    if case .questionAsked(let question) = event { question } else { nil }
-                }
-                // One that has no session yet.
-                #expect(try await say("say new", to: late, of: device, model: nil) == "new")
-                #expect(try await say("recall", to: late, of: device, model: nil) == "say new")
-                // One whose session is in the process that waits: it moves, if the agent lets it.
-                if options.count > 1 {
-                    #expect(try await say("recall", to: early, of: device, model: nil).hasSuffix("say hello"))
-                }
-                _ = try await device.execute(.approvalDecide(approvalID: question.id, optionID: "y", content: nil))
-                let reply = try await device.events(chat: waiting, turn: question.turnId)
-                #expect(reply.body.contains("chosen: y"))
-                #expect(try await say("recall", to: early, of: device, model: nil).hasPrefix("say hello"))
+        try await withFakeAgent(options) { host, device in
+            let (waiting, early, late) = (
+                try await newChat(device), try await newChat(device), try await newChat(device)
+            )
+            #expect(try await say("say hello", to: early, of: device, model: nil) == "hello")
+            _ = try await device.execute(
+                .chatSend(chatID: waiting, prompt: "ask", model: nil, allowedTools: nil)
+            )
+            let question = try await host.event { event in
+                if case .questionAsked(let question) = event { question } else { nil }
             }
+            // One that has no session yet.
+            #expect(try await say("say new", to: late, of: device, model: nil) == "new")
+            #expect(try await say("recall", to: late, of: device, model: nil) == "say new")
+            // One whose session is in the process that waits: it moves, if the agent lets it.
+            if options.count > 1 {
+                #expect(try await say("recall", to: early, of: device, model: nil).hasSuffix("say hello"))
+            }
+            _ = try await device.execute(.approvalDecide(approvalID: question.id, optionID: "y", content: nil))
+            let reply = try await device.events(chat: waiting, turn: question.turnId)
+            #expect(reply.body.contains("chosen: y"))
+            #expect(try await say("recall", to: early, of: device, model: nil).hasPrefix("say hello"))
         }
     }
 

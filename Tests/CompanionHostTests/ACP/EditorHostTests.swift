@@ -8,21 +8,6 @@ import Testing
 /// What a host does for editors on other machines.
 @Suite("Editors on other machines", .timeLimit(.minutes(15)))
 struct EditorHostTests {
-    private func withAgent(
-        _ options: String...,
-        body: @escaping (TestHost, TestDevice) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            let command = try FakeACPAgent.command(in: directory) + options
-            try await withHostAndDevice(in: directory) {
-                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
-            } _: { host, device in
-                try await device.pair()
-                try await body(host, device)
-            }
-        }
-    }
-
     private func draft(_ device: TestDevice) async throws -> String {
         let made = try await device.execute(
             .chatCreate(projectID: try await device.firstProject(), title: nil, isDraft: true)
@@ -48,7 +33,7 @@ struct EditorHostTests {
 
     @Test("The agent's own words go to who may prompt it and asks for them, and to nobody else")
     func words() async throws {
-        try await withAgent { host, device in
+        try await withFakeAgent { host, device in
             let chat = try await draft(device)
             let sent = try await device.execute(prompt("think", in: chat))
             let turn = try #require(sent.result["turnId"]?.string)
@@ -75,16 +60,46 @@ struct EditorHostTests {
         }
     }
 
-    @Test("A draft is on no list until it has a prompt, and the oldest go when there are many")
+    @Test("What people see of a prompt is what its blocks say, whatever stands beside them")
+    func stored() async throws {
+        try await withFakeAgent { _, device in
+            let chat = try await draft(device)
+            let content: JSONValue = [
+                ["type": "text", "text": "say "],
+                ["type": "resource_link", "name": "a.txt", "uri": "file:///a.txt"],
+            ]
+            let sent = try await device.execute(
+                .chatSend(
+                    chatID: chat,
+                    prompt: "harmless",
+                    model: nil,
+                    allowedTools: nil,
+                    content: String(decoding: content.json, as: UTF8.self)
+                )
+            )
+            _ = try await device.events(chat: chat, turn: try #require(sent.result["turnId"]?.string))
+            let page = try await device.get("/companion/chats/\(chat)/messages")
+                .decoded(CompanionMessagesPageResponse.self)
+            #expect(page.messages.elements.first?.text == "say a.txt (file:///a.txt)")
+        }
+    }
+
+    @Test("A draft is on no list until it has a prompt, and a device's oldest go when it has many")
     func drafts() async throws {
-        try await withAgent { _, device in
+        try await withFakeAgent { _, device in
             let first = try await draft(device)
             let second = try await draft(device)
             #expect(try await chats(device).isEmpty)
             let sent = try await device.execute(prompt("say hello", in: second))
             _ = try await device.events(chat: second, turn: try #require(sent.result["turnId"]?.string))
             #expect(try await chats(device) == [second])
-            for _ in 0..<200 { _ = try await draft(device) }
+            try await withTemporaryDirectory { other in
+                var second = try device.another(in: other)
+                try await second.pair()
+                for _ in 0..<60 { _ = try await draft(second) }
+            }
+            #expect(try await device.command(.agentOpen(chatID: first, model: nil)).status == 200)
+            for _ in 0..<50 { _ = try await draft(device) }
             let late = try await device.command(prompt("say hello", in: first))
             #expect(late.status == 404, "\(late)")
             #expect(try await chats(device) == [second])
@@ -93,7 +108,7 @@ struct EditorHostTests {
 
     @Test("A session is opened ahead of a prompt, and its mode is for devices that may answer for the owner")
     func settings() async throws {
-        try await withAgent("modes") { _, device in
+        try await withFakeAgent(["modes"]) { _, device in
             let chat = try await draft(device)
             let opened = try await device.execute(.agentOpen(chatID: chat, model: nil))
             let facts = try #require(JSONValue(lenient: Array((opened.result["agent"]?.string ?? "").utf8)))

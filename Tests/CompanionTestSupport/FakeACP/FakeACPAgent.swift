@@ -52,12 +52,12 @@ package enum FakeACPAgent {
     /// else while it waits for an answer, and with `at-second` begins no second session before its question of
     /// `ask-at-second`; `images`: takes pictures.
     private static let source = #"""
-        import http.client, json, os, queue, socket, subprocess, sys, threading, time
+        import http.client, json, os, queue, socket, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
         if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
-        lock = threading.Lock(); answers = {}; waiting = set(); second = threading.Event(); cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
+        lock = threading.Lock(); answers = {}; waiting = set(); second = threading.Event(); asked = threading.Event(); cancelled = {}; signed_in = os.path.exists(f"{state}/credentials"); count = 0
         title = "\x1b]0;fake: ready\x07\x1b[?25l\ufeffReady {0}: " if "titles" in options else ""
         def answered(m): return {**m, "id": str(m["id"])} if "text-ids" in options and "method" not in m else m
         def send(*messages):
@@ -68,7 +68,7 @@ package enum FakeACPAgent {
             global count
             with lock: count += 1; number = count - 1
             number = f"srv_{number}" if "string-ids" in sys.argv else number
-            answers[number] = queue.Queue(); waiting.add(number)
+            answers[number] = queue.Queue(); waiting.add(number); asked.set()
             options = options or [("y", "Yes", "allow_once"), ("Y", "Always", "allow_always"), ("n", "No", "reject_once"), ("N", "Never", "reject_always")]
             send({"id": number, "method": "session/request_permission", "params": {"sessionId": session, "toolCall": call,
                 "options": [{"optionId": o, "name": n, "kind": k} for o, n, k in options]}})
@@ -231,7 +231,7 @@ package enum FakeACPAgent {
                 method = json.loads(line).get("method")
                 if "blocks" in options and method == "session/new" and sessions:
                     second.set()
-                    while "at-second" in options and not waiting: time.sleep(0.01)
+                    if "at-second" in options: asked.wait()
                 if "blocks" in options and waiting and method not in (None, "session/cancel"): later.append(line); continue
                 yield line
                 while later and not waiting: yield later.pop(0)

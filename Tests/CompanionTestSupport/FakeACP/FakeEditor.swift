@@ -1,3 +1,4 @@
+package import CompanionWire
 import FoundationEssentials
 
 /// An editor that speaks the Agent Client Protocol with any agent, and writes down what it sees. It needs Python 3.
@@ -11,7 +12,7 @@ import FoundationEssentials
 /// - `["decide", KIND]`: answers permissions with an option of this kind; `["form", ANSWER]`: answers forms so.
 /// - `["hold"]`: answers none of these any more.
 /// - `["see", WORD]`: waits until something with this word was printed since the last `see`.
-/// - `["notify", METHOD, PARAMETERS]`, `["raw", LINE]`, `["quiet"]`: waits until nothing comes for 0.6 s.
+/// - `["notify", METHOD, PARAMETERS]`, `["raw", LINE]`.
 package enum FakeEditor {
     /// - Returns: The program and its arguments, which start an agent.
     package static func command(in directory: String, agent: [String]) throws -> [String] {
@@ -20,15 +21,24 @@ package enum FakeEditor {
         return ["/usr/bin/env", "python3", path] + agent
     }
 
+    /// What an editor saw, without the answers that go for later questions too: a host does not offer them to devices.
+    package static func withoutLastingAnswers(_ seen: JSONValue) -> JSONValue {
+        guard var parts = seen.array, parts.first == "request", var parameters = parts.last?.object,
+            let options = parameters["options"]?.array
+        else { return seen }
+        parameters["options"] = .array(options.filter { $0["kind"]?.string?.hasSuffix("_always") != true })
+        parts[parts.count - 1] = .object(parameters)
+        return .array(parts)
+    }
+
     private static let source = #"""
-        import json, queue, subprocess, sys, threading, time
+        import json, subprocess, sys, threading
         agent = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        lock = threading.Condition(); seen = []; looked = 0; waiting = {}; count = 0; session = None; last = time.monotonic()
+        lock = threading.Condition(); seen = []; looked = 0; waiting = {}; count = 0; session = None
         kind = "allow_once"; form = {"action": "decline"}; holds = False
         def show(*event):
-            global last
             with lock:
-                seen.append(json.dumps(event)); last = time.monotonic()
+                seen.append(json.dumps(event))
                 print(seen[-1], flush=True); lock.notify_all()
         def write(message): agent.stdin.write((json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode()); agent.stdin.flush()
         def bare(p): return {k: v for k, v in (p or {}).items() if k != "sessionId"}
@@ -82,8 +92,6 @@ package enum FakeEditor {
                 with lock:
                     while not any(step[1] in s for s in seen[looked:]): lock.wait()
                     looked = 1 + next(i for i in range(looked, len(seen)) if step[1] in seen[i])
-            elif word == "quiet":
-                while time.monotonic() - last < 0.6: time.sleep(0.05)
         agent.stdin.close()
         agent.wait(); reader.join()
         """#

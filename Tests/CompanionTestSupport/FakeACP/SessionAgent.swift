@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// An agent that keeps its sessions as files, one for each, like those that people also use in a terminal: the test plays
 /// that terminal. It needs Python 3.
@@ -9,13 +10,20 @@ package struct SessionAgent: Sendable {
     package let command: [String]
 
     /// - Parameter options: `load`, `resume`; `no-list`: does not list; `locks`: refuses sessions that are open; `slow`:
-    ///   answers `session/list` once the file `go` is there.
+    ///   answers `session/list` once ``go()`` was called.
     package init(in directory: String, _ options: [String]) throws {
         self.directory = directory + "/sessions"
         try FileManager.default.createDirectory(atPath: self.directory, withIntermediateDirectories: true)
         let path = directory + "/session-agent.py"
         try Data(Self.source.utf8).write(to: URL(filePath: path))
         command = ["/usr/bin/env", "python3", path, directory] + options
+        if options.contains("slow"), mkfifo(directory + "/go", 0o600) != 0 { throw CancellationError() }
+    }
+
+    /// Lets an agent that is slow answer.
+    package func go() throws {
+        guard let pipe = fopen(directory + "/../go", "w") else { throw CancellationError() }
+        fclose(pipe)
     }
 
     /// A session as its file has it.
@@ -56,7 +64,7 @@ package struct SessionAgent: Sendable {
     }
 
     private static let source = #"""
-        import datetime, json, os, sys, time
+        import datetime, json, os, sys
         state, options = sys.argv[1], set(sys.argv[2:])
         def path(id): return f"{state}/sessions/{id}.json"
         def send(m): sys.stdout.write(json.dumps({"jsonrpc": "2.0", **m}) + "\n"); sys.stdout.flush()
@@ -77,7 +85,7 @@ package struct SessionAgent: Sendable {
                 if "resume" in options: able["resume"] = {}
                 send({"id": id, "result": {"protocolVersion": 1, "agentCapabilities": {"loadSession": "load" in options, "sessionCapabilities": able}}})
             elif method == "session/list":
-                while "slow" in options and not os.path.exists(f"{state}/go"): time.sleep(0.01)
+                if "slow" in options: options.remove("slow"); open(f"{state}/go").read()
                 ids = sorted(f[:-5] for f in os.listdir(f"{state}/sessions") if f.endswith(".json"))
                 start = int(p.get("cursor", 0)); sessions = []
                 for name in ids[start:start + 100]:

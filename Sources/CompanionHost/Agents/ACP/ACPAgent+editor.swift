@@ -5,7 +5,14 @@ import NIOConcurrencyHelpers
 extension ACPAgent {
     package func open(_ turn: AgentTurn) async throws -> JSONValue? {
         let nobody = AgentConversation(emit: { _ in }, notice: { _ in }, keepAlive: {}, ask: { _ in .cancelled })
-        let (connection, session) = try await openSession(of: turn, conversation: nobody)
+        let connection: ACPConnection
+        let session: String
+        do {
+            (connection, session) = try await openSession(of: turn, conversation: nobody, mayReplace: false)
+        } catch is ACPSessionLost {
+            // The next prompt begins another one, and says so.
+            return nil
+        }
         defer { connection.release() }
         do {
             try await makeAsk(session, over: connection)
@@ -20,7 +27,7 @@ extension ACPAgent {
     }
 
     package func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool {
-        guard method.isSame(as: ACPCall.setOptionMethod) else { return true }
+        guard method.isSame(as: ACPMessage.setOptionMethod) else { return true }
         // What else an option does is the agent's to say: only these are known to be harmless.
         guard let (connection, session) = home(of: chat), let id = parameters["configId"]?.string,
             let options = connection.facts(ofSession: session)["configOptions"]?.array,
@@ -34,10 +41,12 @@ extension ACPAgent {
             throw AgentError(message: "\(launch.name) has no open session in this chat")
         }
         defer { connection.release() }
-        let value = parameters[method.isSame(as: ACPCall.setOptionMethod) ? "value" : "modeId"]?.string
-        if !launch.allowsBypass, let value,
-            (connection.modes(ofSession: session) ?? ACPModes(current: value))
-                .asksNothing(in: value, more: launch.bypassModes)
+        let value = parameters[method.isSame(as: ACPMessage.setOptionMethod) ? "value" : "modeId"]
+        // A switch says by its name what it allows.
+        let word = value == true ? parameters["configId"]?.string : value?.string
+        if !launch.allowsBypass, let word,
+            (connection.modes(ofSession: session) ?? ACPModes(current: word))
+                .asksNothing(in: word, more: launch.bypassModes)
         {
             throw AgentError(
                 message: "\(launch.name) would ask nothing with this setting. Its host does not allow that"
@@ -60,11 +69,6 @@ extension ACPAgent {
     }
 }
 
-extension ACPCall {
-    static let setModeMethod = "session/set_mode"
-    static let setOptionMethod = "session/set_config_option"
-}
-
 extension ACPConnection {
     /// What the agent has said of itself and of a session, as members of the Agent Client Protocol; `updates` are the last
     /// ones that hold.
@@ -72,7 +76,7 @@ extension ACPConnection {
         state.withLockedValue { state in
             let facts = state.facts[ByteText(session)]
             var members: [String: JSONValue] = [:]
-            for name in ["agentInfo", "agentCapabilities", "authMethods"] { members[name] = state.introduction[name] }
+            for name in ["agentInfo", "agentCapabilities", "authMethods"] { members[name] = state.introduction?[name] }
             for name in ["modes", "models", "configOptions", "_meta"] { members[name] = facts?.opened[name] }
             members["updates"] = .array((facts?.updates ?? [:]).sorted { $0.key < $1.key }.map(\.value))
             return .object(members.filter { $0.value != .null })
@@ -87,11 +91,11 @@ enum ACPPrompt {
 
     /// Reads the blocks that a device has sent.
     ///
-    /// - Returns: nil for what is no list of blocks.
-    static func blocks(_ text: String) -> [JSONValue]? {
+    /// - Throws: ``HostError`` for what is no list of blocks.
+    static func blocks(_ text: String) throws(HostError) -> [JSONValue] {
         guard let blocks = JSONValue(lenient: Array(text.utf8))?.array, (1...most).contains(blocks.count),
             blocks.allSatisfy({ $0["type"]?.string != nil })
-        else { return nil }
+        else { throw HostError(.requestInvalid, "content is not JSON with blocks of a prompt") }
         return blocks
     }
 

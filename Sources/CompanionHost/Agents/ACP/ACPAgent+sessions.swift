@@ -1,13 +1,17 @@
 import CompanionWire
 import Logging
 
+/// The session of a chat does not go on, and no other one is to take its place now.
+struct ACPSessionLost: Error {}
+
 extension ACPAgent {
     /// The agent's session of a chat: the one that it has, the one of an earlier process, or a new one.
     func session(
         of turn: AgentTurn,
         info: ACPAgentInfo,
         connection: ACPConnection,
-        conversation: AgentConversation
+        conversation: AgentConversation,
+        mayReplace: Bool
     ) async throws -> String {
         let known = connection.session(ofChat: turn.chatID)
         if let known, known.directory.isSame(as: turn.directory) { return known.id }
@@ -29,6 +33,7 @@ extension ACPAgent {
                 lost = "\(launch.name) could not resume its session"
             }
         }
+        guard lost == nil || mayReplace else { throw ACPSessionLost() }
         return try await newSession(of: turn, lost: lost, connection: connection, conversation: conversation)
     }
 

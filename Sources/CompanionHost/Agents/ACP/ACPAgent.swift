@@ -123,10 +123,13 @@ package struct ACPAgent: Agent {
 
     /// Opens the session of a turn's chat.
     ///
+    /// - Parameter mayReplace: Whether a new session takes the place of one that cannot go on.
     /// - Returns: The process that it is in, to be released behind the turn, and its id.
+    /// - Throws: ``ACPSessionLost`` in place of that.
     func openSession(
         of turn: AgentTurn,
-        conversation: AgentConversation
+        conversation: AgentConversation,
+        mayReplace: Bool = true
     ) async throws -> (ACPConnection, session: String) {
         var before: ACPConnection?
         while true {
@@ -143,7 +146,13 @@ package struct ACPAgent: Agent {
                 }
                 let found = try await withThrowingTaskGroup(of: String?.self) { group in
                     group.addTask {
-                        try await session(of: turn, info: info, connection: connection, conversation: conversation)
+                        try await session(
+                            of: turn,
+                            info: info,
+                            connection: connection,
+                            conversation: conversation,
+                            mayReplace: mayReplace
+                        )
                     }
                     // It may begin no session before somebody has answered: another process does then.
                     if !hasNoOther {

@@ -241,11 +241,9 @@ struct ACPClient: Sendable {
         let meaning = ACPUpdate(update)
         guard isLoading else { return [.update(session: session, meaning, raw: update)] }
         let replay = Event.replay(session: session, meaning, message: update["messageId"]?.string)
-        switch meaning {
-        // How freely it works counts, also while it repeats what was said before.
-        case .mode, .modes: return [replay, .update(session: session, meaning, raw: update)]
-        default: return [replay]
-        }
+        // The state of the session counts, also while it repeats what was said before.
+        let isState = update["sessionUpdate"]?.string.map(ACPMessage.stateUpdates.contains) == true
+        return isState ? [replay, .update(session: session, meaning, raw: update)] : [replay]
     }
 
     private mutating func asked(_ id: ACPID, with parameters: JSONValue) -> [Event] {
@@ -327,10 +325,10 @@ extension ACPCall {
         case .listSessions(let cursor):
             return ("session/list", .object(cursor.map { ["cursor": .string($0)] } ?? [:]))
         case .setMode(let mode, let session, .mode):
-            return (ACPCall.setModeMethod, ["sessionId": .string(session), "modeId": .string(mode)])
+            return (ACPMessage.setModeMethod, ["sessionId": .string(session), "modeId": .string(mode)])
         case .setMode(let mode, let session, .option(let option)):
             return (
-                ACPCall.setOptionMethod,
+                ACPMessage.setOptionMethod,
                 ["sessionId": .string(session), "configId": .string(option), "value": .string(mode)]
             )
         case .configure(let method, let parameters, let session):

@@ -108,7 +108,7 @@ extension ACPConnection.State {
         switch call {
         case .setMode(let id, _, .mode): mode = id
         case .configure(let method, let parameters, let session):
-            mode = method.isSame(as: ACPCall.setModeMethod) ? parameters["modeId"]?.string : nil
+            mode = method.isSame(as: ACPMessage.setModeMethod) ? parameters["modeId"]?.string : nil
             if let new = ACPModes(answer) {
                 modes[ByteText(session)] = new
             } else if let mode {

@@ -8,76 +8,6 @@ import NIOConcurrencyHelpers
 /// Bytes come in by ``receive(_:_:)``, from one task; those to be written are in ``output``. It ends when the process
 /// does, or when it makes no sense any more.
 final class ACPConnection: Sendable {
-    /// The listener of a session while a prompt runs. Its closures are called in the order of the agent's messages.
-    struct Listener: Sendable {
-        var update: @Sendable (ACPUpdate, _ raw: JSONValue) -> Void
-        var question: @Sendable (ACPQuestion) -> Void
-        var form: @Sendable (ACPForm) -> Void
-        var withdrawn: @Sendable (Int) -> Void
-    }
-
-    /// A session of the agent, as it was begun or taken up.
-    struct Session: Sendable, Hashable {
-        var id: String
-        var directory: String
-    }
-
-    /// How long the process may take, and how much it may say.
-    struct Limits: Sendable {
-        /// From its start to its answer to `initialize`: some are downloaded first.
-        var start = Duration.seconds(60)
-        /// To begin or resume a session; each sign of life restarts it.
-        var session = Duration.seconds(120)
-        /// To end a prompt that was cancelled.
-        var cancel = Duration.seconds(10)
-        /// Updates of a turn besides text and thoughts.
-        var updates = 100_000
-        /// Bytes of a turn's tool calls that have not ended: their arguments and changes are kept for questions.
-        var openCalls = 64 << 20
-        /// Bytes that may wait to be written to an agent that goes on to ask: it does not read. Several prompts with
-        /// pictures may wait.
-        var queue = 128 << 20
-    }
-
-    struct Waiting {
-        var continuation: CheckedContinuation<JSONValue, any Error>
-        var call: ACPCall
-        /// Which chat goes on in the session that the call begins or takes up.
-        var chat: ByteText?
-        /// Takes what was said in the session that the call loads.
-        var replay: ACPReplay?
-        /// Whether an agent that does not answer takes no more turns.
-        var isVital = true
-        /// When it was begun, or gave a sign of life.
-        var since = ContinuousClock.now
-
-        var session: ByteText? { call.session.map(ByteText.init) }
-        var isPrompt: Bool { if case .prompt = call { true } else { false } }
-    }
-
-    struct State {
-        var client = ACPClient()
-        var calls: [Int: Waiting] = [:]
-        var listeners: [ByteText: Listener] = [:]
-        var modes: [ByteText: ACPModes] = [:]
-        /// What the agent says of each session beside its prompts.
-        var facts: [ByteText: ACPSessionFacts] = [:]
-        var sessions: [ByteText: Session] = [:]
-        var info: ACPAgentInfo?
-        /// The agent's answer to `initialize`.
-        var introduction: JSONValue = .null
-        var readers: [Int: CheckedContinuation<ACPAgentInfo, any Error>] = [:]
-        var nextReader = 0
-        var end: (any Error)?
-        /// Turns that need the process.
-        var users = 0
-        var isRetired = false
-        /// Whether the agent has closed its output: then its process tells why the conversation ends.
-        var hasEndedOutput = false
-        /// Bytes that are to be written to the agent.
-        var queued = 0
-    }
-
     let limits: Limits
     /// The bytes for the agent's standard input. Ends when the process is to end.
     let output: AsyncStream<[UInt8]>
@@ -135,7 +65,7 @@ final class ACPConnection: Sendable {
     func isReady(_ introduction: JSONValue) {
         let info = ACPAgentInfo(introduction)
         let readers = state.withLockedValue { state in
-            (state.info, state.introduction) = (info, introduction)
+            state.introduction = introduction
             defer { state.readers = [:] }
             return state.readers.values
         }

@@ -25,22 +25,19 @@ enum ACPWords {
 
 /// What an agent says of a session beside its prompts.
 struct ACPSessionFacts: Sendable, Hashable {
-    /// Kinds of updates whose last one holds until the next.
-    private static let kinds: Set<String> = [
-        "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
-        "usage_update",
-    ]
-    /// Bytes of all of it.
+    /// Bytes of the updates, and of the answer.
     private static let mostBytes = 512 << 10
 
-    /// The answer that began the session, or took it up.
-    var opened: JSONValue = .null
+    /// The answer that began the session, or took it up; null for one that is too large.
+    var opened: JSONValue = .null {
+        didSet { if opened.size > Self.mostBytes { opened = .null } }
+    }
     /// The last updates by their kind.
     private(set) var updates: [String: JSONValue] = [:]
 
     /// Notes an update. Others than those of a session's state are left out.
     mutating func note(_ update: JSONValue) {
-        guard let kind = update["sessionUpdate"]?.string, Self.kinds.contains(kind) else { return }
+        guard let kind = update["sessionUpdate"]?.string, ACPMessage.stateUpdates.contains(kind) else { return }
         let others = updates.reduce(0) { $0 + ($1.key.isSame(as: kind) ? 0 : $1.value.size) }
         guard others + update.size <= Self.mostBytes else { return }
         updates[kind] = update

@@ -192,7 +192,12 @@ struct EmbeddedEngineTests {
             target: "dead-\(type.rawValue.dropFirst(4).prefix(9))",
             hasAddress: false
         )
-        let hosts = try await RawResponder.run(type, answer) { try await settledHosts(type) }
+        let hosts = try await RawResponder.run(type, answer) {
+            var hosts: [DiscoveredHost] = []
+            // A machine that is busy for seconds loses the answer: a person looks again.
+            for _ in 0..<5 where hosts.first?.unresolved != false { hosts = try await settledHosts(type) }
+            return hosts
+        }
         #expect(hosts.map(\.name) == ["Dead"])
         #expect(hosts.map(\.unresolved) == [false])
         #expect(hosts.first?.flaws == [.senderAddress])

@@ -57,7 +57,11 @@ import Testing
                     let environment = owner.processEnvironment(bus.environment)
                     let script = """
                         printf pass | gnome-keyring-daemon --unlock --components=secrets >/dev/null
-                        printf tk_1 | secret-tool store --label pairtool service pairtool-notify
+                        # The daemon goes to the background before it is on the bus.
+                        for attempt in $(seq 500); do
+                            printf tk_1 | secret-tool store --label pairtool service pairtool-notify && exit
+                        done
+                        exit 1
                         """
                     let stored = try await Subprocess.run(
                         .path("/bin/sh"),

@@ -26,6 +26,8 @@ package struct HostFinder: Sendable {
 
     /// How long to wait for advertisements if the discovery engine does not report that all have arrived.
     static let browseLimit = Duration.seconds(6)
+    /// Attempts at an address where the connection ends early.
+    private static let attempts = 4
 
     /// The host's record with its current address.
     ///
@@ -65,8 +67,16 @@ package struct HostFinder: Sendable {
         _ prove: (CompanionEndpoint) async throws -> Void
     ) async -> HostSearch.Event {
         do {
-            try await prove(endpoint)
-            return .proved(endpoint)
+            var attempts = 1
+            while true {
+                do {
+                    try await prove(endpoint)
+                    return .proved(endpoint)
+                } catch let error as CompanionClientError where error.isCut && attempts < Self.attempts {
+                    // Something is there, and lines that break may hold the next time.
+                    attempts += 1
+                }
+            }
         } catch {
             // Any other error is a cancellation: the result is not needed.
             let failed = CompanionClientError(.unreachable, message: "\(endpoint) was given up.", underlying: error)

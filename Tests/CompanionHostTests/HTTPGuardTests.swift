@@ -26,7 +26,7 @@ struct HTTPGuardTests {
             .pairingNotActive: 409, .sessionReplayed: 409, .commandReplayed: 409, .commandConflict: 409,
             .chatBusy: 409, .pairingExpired: 410, .pairingLocked: 423, .pairingRateLimited: 429,
             .sessionRateLimited: 429, .quotaExceeded: 429, .internal: 500, .hostAgentUnavailable: 503,
-            .hostStorageFailed: 503,
+            .hostAgentSignIn: 503, .hostStorageFailed: 503,
         ]
         for (code, status) in statuses {
             let answer = HostResponseError(HostError(code, "text"))

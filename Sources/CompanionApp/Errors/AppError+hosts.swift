@@ -54,7 +54,7 @@ extension CompanionClientError: DescribedError {
                 (.failed, AppError.unsavedAdvice)
             case .busy: (.failed, "wait for the answer, or cancel it: pairtool chats cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
-            case .hostError where hostCode == .hostAgentUnavailable:
+            case .hostError where hostCode?.isOfAgent == true:
                 (.hostUnavailable, "see what it needs, at the host: pairtool host status")
             case .hostError: (.failed, nil)
             case .notFound: (.nothingFound, nil)
@@ -62,7 +62,7 @@ extension CompanionClientError: DescribedError {
             }
         var own: [CompanionErrorCode] = [.changesUnavailable, .sessionUnsaved]
         // For other answers, the code is that of any host that is signed out.
-        if code == .hostError { own.append(.hostAgentUnavailable) }
+        if code == .hostError { own += [.hostAgentUnavailable, .hostAgentSignIn] }
         let word = hostCode.flatMap { own.contains($0) ? $0.rawValue : nil } ?? "host.\(code)"
         return AppError(kind, word, description, next: advice ?? next)
     }

@@ -48,7 +48,7 @@ extension CompanionClientError {
             (.revoked, "This device's access to \(endpoint) has expired.")
         case .permissionDenied:
             (.forbidden, "\(endpoint) refused this.")
-        case .hostAgentUnavailable:
+        case .hostAgentUnavailable, .hostAgentSignIn:
             (.hostSignedOut, "The assistant is not available on \(endpoint).")
         case .hostStorageFailed:
             (.server, "\(endpoint) could not store it, so it was not done.")

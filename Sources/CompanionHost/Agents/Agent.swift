@@ -54,8 +54,8 @@ package struct ProposedTool: Sendable, Hashable {
 package struct AgentError: Error, Sendable, CustomStringConvertible {
     /// A message for the person who sent the prompt. It has no secrets, and no paths outside of the project.
     package var message: String
-    /// Whether the agent answers nobody until its owner acts at the host: it asks to sign in, or does not start.
-    package var isUnavailable = false
+    /// Why the agent answers nobody until its owner acts at the host (``CompanionErrorCode/isOfAgent``); nil for all else.
+    package var code: CompanionErrorCode?
     package var description: String { message }
 }
 

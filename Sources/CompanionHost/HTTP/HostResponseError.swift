@@ -74,7 +74,7 @@ struct HostResponseError: HTTPResponseError {
         case .pairingExpired: return .gone
         case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
         case .pairingRateLimited, .sessionRateLimited, .quotaExceeded: return .tooManyRequests
-        case .hostStorageFailed, .hostAgentUnavailable: return .serviceUnavailable
+        case .hostStorageFailed, .hostAgentUnavailable, .hostAgentSignIn: return .serviceUnavailable
         default: return .internalServerError
         }
     }

@@ -163,7 +163,7 @@ struct AgentChats: Sendable {
         do {
             return try await source.open(record, project: project.path)
         } catch let error as AgentError {
-            throw HostError(.hostAgentUnavailable, "This session could not be opened: \(error.message)")
+            throw HostError(error.code ?? .hostAgentUnavailable, "This session could not be opened: \(error.message)")
         }
     }
 }

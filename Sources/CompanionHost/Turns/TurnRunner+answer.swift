@@ -150,7 +150,7 @@ extension TurnRunner {
                     try await agent.answer(turn, conversation: conversation)
                     return .finished
                 } catch let error as AgentError {
-                    return error.isUnavailable ? .unavailable(error.message) : .failed(error.message)
+                    return error.code.map { .unavailable(error.message, $0) } ?? .failed(error.message)
                 } catch is CancellationError {
                     return .shuttingDown
                 } catch {
@@ -230,7 +230,7 @@ extension TurnRunner {
         let text: String
         switch ending {
         case .finished: return .done(files: files)
-        case .unavailable(let message): return .failed(TurnFailure(message, files: files, isUnavailable: true))
+        case .unavailable(let message, let code): return .failed(TurnFailure(message, files: files, code: code))
         case .failed(let message): text = message
         case .timedOut: text = agent.silenceText(timeout)
         case .tooLong:

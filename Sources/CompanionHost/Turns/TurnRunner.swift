@@ -33,7 +33,7 @@ package final class TurnRunner: Sendable {
         case finished
         case failed(String)
         /// The agent answers nobody until something is done at the host.
-        case unavailable(String)
+        case unavailable(String, CompanionErrorCode)
         case timedOut
         case tooLong
         case deviceGone

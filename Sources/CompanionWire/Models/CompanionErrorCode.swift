@@ -67,8 +67,10 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let permissionDenied = CompanionErrorCode("permission.denied")
     /// The host does not speak the version of the protocol that the request names.
     package static let versionUnsupported = CompanionErrorCode("version.unsupported")
-    /// The host's agent does not start, or asks to sign in.
+    /// The host's agent does not start.
     package static let hostAgentUnavailable = CompanionErrorCode("host.agent_unavailable")
+    /// The host's agent asks its owner to sign in.
+    package static let hostAgentSignIn = CompanionErrorCode("host.agent_sign_in")
     /// The host could not store what was asked for, and has not done it: its disk may be full.
     package static let hostStorageFailed = CompanionErrorCode("host.storage_failed")
     /// The host stores no more for this device, for some hours or at all.
@@ -97,4 +99,9 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
     /// A fault of the host itself.
     package static let `internal` = CompanionErrorCode("internal")
+}
+
+extension CompanionErrorCode {
+    /// Whether the host's agent answers nobody until its owner does something.
+    package var isOfAgent: Bool { self == .hostAgentUnavailable || self == .hostAgentSignIn }
 }

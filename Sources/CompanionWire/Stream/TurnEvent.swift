@@ -65,13 +65,13 @@ package struct TurnFailure: Sendable, Hashable {
     package var text: String
     /// How many files the agent has changed until then; nil for none, and where they were not counted.
     package var files: Int?
-    /// Whether the host's agent asks to sign in, or does not start. Older readers see only the text.
-    package var isUnavailable: Bool
+    /// Why the host's agent answers nobody: ``CompanionErrorCode/isOfAgent``. nil for all else.
+    package var code: CompanionErrorCode?
 
-    package init(_ text: String, files: Int? = nil, isUnavailable: Bool = false) {
+    package init(_ text: String, files: Int? = nil, code: CompanionErrorCode? = nil) {
         self.text = text
         self.files = files
-        self.isUnavailable = isUnavailable
+        self.code = code
     }
 }
 

@@ -81,7 +81,7 @@ package enum TurnFrames {
                 "error",
                 fields: [
                     ("error", quoted(failure.text)),
-                    ("code", failure.isUnavailable ? quoted(CompanionErrorCode.hostAgentUnavailable.rawValue) : nil),
+                    ("code", (failure.code?.rawValue).map(quoted)),
                     ("filesChanged", failure.files.map(String.init)),
                 ]
             )
@@ -159,12 +159,12 @@ extension TurnEvent: Decodable {
         case ACPFrame.type: self = try .acp(ACPFrame(from: decoder))
         case "done": self = .done(files: integer(.filesChanged).map { max($0, 0) })
         case "error":
-            let code = string(.code)
+            let code = string(.code).map { CompanionErrorCode(rawValue: $0) }
             self = .failed(
                 TurnFailure(
                     string(.error) ?? "unknown error",
                     files: integer(.filesChanged).map { max($0, 0) },
-                    isUnavailable: code?.isSame(as: CompanionErrorCode.hostAgentUnavailable.rawValue) == true
+                    code: code?.isOfAgent == true ? code : nil
                 )
             )
         case let type:

@@ -47,7 +47,7 @@ struct AgentTroubleHostTests {
                 #expect(await trouble(host) == nil)
                 let words = "Fake asks to sign in. At the host: run fake login. Then send the prompt again"
                 let frame = try await lastFrame("say one", device)
-                #expect(frame == #"data: {"type":"error","error":"\#(words)","code":"host.agent_unavailable"}"#)
+                #expect(frame == #"data: {"type":"error","error":"\#(words)","code":"host.agent_sign_in"}"#)
                 #expect(try await !isSignedIn(device))
                 #expect(await trouble(host) == AgentTrouble(message: words, needsSignIn: true))
                 try Data().write(to: URL(filePath: directory + "/credentials"))
@@ -58,7 +58,7 @@ struct AgentTroubleHostTests {
         }
     }
 
-    @Test("One that does not start ends turns with the same code, one that ends later does not")
+    @Test("One that does not start ends turns with another code, one that ends later does not")
     func ends() async throws {
         try await withTemporaryDirectory { directory in
             try await withAgent("no-start", in: directory) { host, device in

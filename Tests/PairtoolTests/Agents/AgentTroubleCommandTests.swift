@@ -20,7 +20,7 @@ import Testing
                 for more in [[], ["--json"]] {
                     let sent = try await user.spawn(["send", "--new", "say hi"] + more)
                     #expect(sent.status == 11 && (sent.out + sent.err).contains("asks to sign in"), "\(sent)")
-                    #expect((sent.out + sent.err).contains("host.agent_unavailable") == !more.isEmpty, "\(sent)")
+                    #expect((sent.out + sent.err).contains("host.agent_sign_in") == !more.isEmpty, "\(sent)")
                 }
                 let status = try await user.spawn(["status"])
                 #expect(status.status == 11 && status.out.contains("signed in  no"), "\(status)")

@@ -241,7 +241,7 @@ extension CompanionClientError {
     /// A turn that the host has ended with an error.
     static func turnFailed(_ failure: TurnFailure) -> CompanionClientError {
         var error = CompanionClientError(.hostError, message: "The turn failed on the host.", hostText: failure.text)
-        if failure.isUnavailable { error.hostCode = .hostAgentUnavailable }
+        error.hostCode = failure.code
         return error
     }
 }

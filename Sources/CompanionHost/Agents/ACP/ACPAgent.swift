@@ -180,12 +180,12 @@ package struct ACPAgent: Agent {
         let isEnd = error is ACPEnd || error is ACPFault
         let needsSignIn = (error as? ACPRefusal)?.code == ACPRefusal.signInRequired
         if !connection.hasStarted {
-            described.isUnavailable = true
+            described.code = described.code ?? .hostAgentUnavailable
             if !needsSignIn, let refusal = error as? ACPRefusal {
                 described.message = "\(launch.name) did not start: \(Self.reason(refusal))"
             }
         }
-        if isEnd || needsSignIn || described.isUnavailable {
+        if isEnd || described.code != nil {
             let trouble = AgentTrouble(message: described.message, needsSignIn: needsSignIn)
             lastTrouble.withLockedValue { $0 = trouble }
         }
@@ -324,17 +324,17 @@ extension ACPAgent {
         let name = launch.name
         let again = "The next prompt starts it again"
         let text: String
-        var isUnavailable = false
+        var code: CompanionErrorCode?
         switch error {
         case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired:
-            isUnavailable = true
+            code = .hostAgentSignIn
             text =
                 "\(name) asks to sign in. At the host\(launch.signInHint.map { ": \($0)" } ?? ", sign in with it"). Then send the prompt again"
         case let refusal as ACPRefusal:
             text = "\(name) could not do this: \(Self.reason(refusal))"
         case ACPEnd.exited(let how): text = "\(name) ended\(how). \(again)"
         case ACPEnd.notStarted:
-            isUnavailable = true
+            code = .hostAgentUnavailable
             text = "\(name) could not be started"
         case ACPEnd.silent(let limit): text = "\(name) did not answer within \(limit.components.seconds) s. \(again)"
         case ACPEnd.shutdown, ACPEnd.asked: text = "The host ended \(name)"
@@ -348,6 +348,6 @@ extension ACPAgent {
                 "\(name) speaks version \(version) of the Agent Client Protocol, this host version \(ACPClient.protocolVersion): update pairtool or the agent"
         default: return error
         }
-        return AgentError(message: text, isUnavailable: isUnavailable)
+        return AgentError(message: text, code: code)
     }
 }

@@ -31,9 +31,11 @@ package struct OpenedAgent: Sendable, Hashable {
     /// What it says of itself and of the session, as members of the Agent Client Protocol, with the last `updates` that
     /// hold; nil for an agent that does not speak it.
     package var facts: JSONValue?
+    /// The turn that runs in the chat.
+    package var turnID: String?
 
-    package init(directory: String? = nil, facts: JSONValue? = nil) {
-        (self.directory, self.facts) = (directory, facts)
+    package init(directory: String? = nil, facts: JSONValue? = nil, turnID: String? = nil) {
+        (self.directory, self.facts, self.turnID) = (directory, facts, turnID)
     }
 }
 
@@ -43,6 +45,8 @@ package protocol AgentOpening: Sendable {
     func createDraft(projectID: String) async throws -> CompanionChat
     /// - Parameter model: Which agent answers in a new chat; nil lets the host choose.
     func openAgent(chatID: String, model: String?) async throws -> OpenedAgent
+    /// The events of a turn from its beginning, with the agent's own words where it tells them.
+    func follow(turnID: String, inChat chatID: String) -> TurnEvents
     /// Changes the settings of an open session.
     ///
     /// - Parameter method: `session/set_mode` or `session/set_config_option`.

@@ -41,6 +41,10 @@ struct AuditTableRowTests {
                 "approved by Lap; Write a.py; edit; answer y; chat 01234567; question 9c1f"
             ),
             (.agentRefused, ["command": "rule.add", "process": 12], "agent refused", "rule.add; process 12"),
+            (
+                .agentConfigured, ["chat": "0123456789", "setting": "mode", "value": "ask"], "agent set",
+                "mode ask; chat 01234567"
+            ),
             (.ruleAdded, ["rule": 3, "text": "allow edit", "project": ""], "rule added", "3; allow edit"),
             (AuditKind(rawValue: "later"), ["b": [1], "a": "x"], "later", "a x; b [1]"),
         ] as [(AuditKind, JSONValue, String, String)]

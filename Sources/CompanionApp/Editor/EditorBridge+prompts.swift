@@ -9,9 +9,7 @@ extension EditorBridge {
 
     func answer(_ number: Int) async throws -> JSONValue {
         guard let prompt = prompts[number] else { return Self.cancelled }
-        defer {
-            prompts.removeValue(forKey: number)?.questions.values.forEach { $0.cancel() }
-        }
+        defer { forget(number) }
         guard let session = sessions[ByteText(prompt.session)] else {
             throw ACPRefusal(code: ACPRefusal.notFound, message: "Unknown session: open it with session/load")
         }
@@ -31,27 +29,57 @@ extension EditorBridge {
         guard !isCancelled(number) else { return Self.cancelled }
         do {
             return try await withHost { [request] host in
-                try await self.follow(number, prompt.session, request, session.project.paths, at: host)
+                let turn = try host.turns.turn(chatID: prompt.session, request: request)
+                let answer = try await self.follow(
+                    turn,
+                    of: number,
+                    hasWords: session.hasWords,
+                    session.project.paths,
+                    at: host
+                )
+                return answer ?? ["stopReason": "end_turn"]
             }
         } catch  where isCancelled(number) && !Task.isCancelled {
             return Self.cancelled
         }
     }
 
+    /// Tells the editor what goes on in a turn that somebody else has begun, until it ends or the session is closed.
+    func watch(_ turn: String, in id: String) async {
+        guard let session = sessions[ByteText(id)], !prompts.values.contains(where: { $0.turn == turn }) else { return }
+        let number = keep(RunningPrompt(session: id, turn: turn))
+        defer { forget(number) }
+        do {
+            try await withHost { host in
+                guard let agents = host.offer.agents else { return }
+                let events = agents.follow(turnID: turn, inChat: id)
+                // It may have come from another program, without the agent's own words.
+                _ = try await self.follow(events, of: number, hasWords: false, session.project.paths, at: host)
+            }
+        } catch {
+            if !Task.isCancelled { say(id, AppError(describing: error).message) }
+        }
+    }
+
     private func isCancelled(_ number: Int) -> Bool { prompts[number]?.isCancelled ?? true }
 
-    /// Sends a prompt, and tells the editor what comes of it.
+    /// Tells the editor what comes of a turn.
+    ///
+    /// - Parameter hasWords: Whether the agent's own words are expected.
+    /// - Returns: The agent's answer to the prompt; nil if it tells none.
     private func follow(
-        _ number: Int,
-        _ id: String,
-        _ request: TurnRequest,
+        _ turn: TurnEvents,
+        of number: Int,
+        hasWords: Bool,
         _ paths: EditorPaths,
         at host: HostSession
-    ) async throws -> JSONValue {
+    ) async throws -> JSONValue? {
+        guard let id = prompts[number]?.session else { return nil }
         var frames = EditorFrames()
-        var (hasWords, answer) = (sessions[ByteText(id)]?.hasWords == true, JSONValue?.none)
+        var (hasWords, answer) = (hasWords, JSONValue?.none)
         do {
-            for try await event in try host.turns.turn(chatID: id, request: request) {
+            for try await event in turn {
+                guard prompts[number] != nil else { return nil }
                 switch event {
                 case .begun(let turn):
                     prompts[number]?.turn = turn
@@ -60,9 +88,10 @@ extension EditorBridge {
                     switch words.content {
                     case .update(let update):
                         hasWords = true
-                        tell(id, paths.forEditor(update))
+                        // Whatever the host sends: an editor knows it by its kind.
+                        if update["sessionUpdate"]?.string != nil { tell(id, paths.forEditor(update)) }
                     case .request(let asked): put(asked, of: number, in: id, paths, at: host)
-                    case .answer(let given): answer = given
+                    case .answer(let given): if given["stopReason"]?.string != nil { answer = given }
                     case .cut: hasWords = false
                     }
                 case .question(let notice): take(notice, of: number, in: id, at: host)
@@ -80,7 +109,7 @@ extension EditorBridge {
             throw error
         }
         try Task.checkCancellation()
-        return answer ?? ["stopReason": "end_turn"]
+        return answer
     }
 
     /// Has the host cancel the turn of a prompt, once that is known.

@@ -42,12 +42,19 @@ extension EditorBridge {
         }
         let project = try await project(parameters, at: host)
         let session = Session(project: project, model: sessions[ByteText(id)]?.model)
-        let answer = try await opened(id, session, at: host, parameters)
+        var answer = try await opened(id, session, at: host, parameters)
+        let turn = answer.turn
+        answer.turn = nil
         guard tellsMessages else { return answer }
-        for try await message in try host.chats.messages(chatID: id) where !message.text.isEmpty {
+        var isAnswered = true
+        for try await message in try host.chats.messages(chatID: id) {
+            isAnswered = message.role != .user
+            guard !message.text.isEmpty else { continue }
             let kind = message.role == .user ? "user_message_chunk" : "agent_message_chunk"
             tell(id, EditorFrames.chunk(kind, message.text, message: message.id))
         }
+        // A turn that has ended meanwhile was told with the messages.
+        if !isAnswered { answer.turn = turn }
         return answer
     }
 
@@ -58,10 +65,10 @@ extension EditorBridge {
         at host: HostSession,
         _ parameters: JSONValue
     ) async throws -> Answer {
-        var (session, facts) = (session, JSONValue?.none)
+        var (session, facts, turn) = (session, JSONValue?.none, String?.none)
         if let agents = host.offer.agents {
             let agent = try await agents.openAgent(chatID: id, model: session.model)
-            facts = agent.facts
+            (facts, turn) = (agent.facts, agent.turnID)
             (session.sendsContent, session.hasWords) = (true, facts != nil)
             // A working tree of its own is the project in another place.
             if let directory = agent.directory, agent.facts != nil,
@@ -81,7 +88,7 @@ extension EditorBridge {
             let text = "The editor's MCP servers stay here: the agent on \(host.host.name) does not get them.\n"
             updates.append(EditorFrames.chunk("agent_thought_chunk", text))
         }
-        return Answer(result: .object(result), session: id, updates: updates)
+        return Answer(result: .object(result), session: id, updates: updates, turn: turn)
     }
 
     func list(_ parameters: JSONValue, at host: HostSession) async throws -> JSONValue {

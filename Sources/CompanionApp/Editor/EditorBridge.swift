@@ -97,39 +97,53 @@ package actor EditorBridge {
         }
     }
 
-    /// Marks all prompts of a session as cancelled.
+    /// Marks all prompts of the editor in a session as cancelled.
     ///
     /// - Returns: Their numbers.
     private func cancelAll(in parameters: JSONValue) -> [Int] {
         guard let session = parameters["sessionId"]?.string else { return [] }
-        let running = prompts.filter { $0.value.session.isSame(as: session) }.map(\.key)
+        let running = prompts.filter { $0.value.session.isSame(as: session) && !$0.value.blocks.isEmpty }.map(\.key)
         for number in running { prompts[number]?.isCancelled = true }
         return running
     }
 
     /// - Returns: The number of a prompt; nil for one that lacks something.
     private func begin(_ parameters: JSONValue) -> Int? {
-        guard let prompt = RunningPrompt(of: parameters) else { return nil }
+        RunningPrompt(of: parameters).map(keep)
+    }
+
+    func keep(_ prompt: RunningPrompt) -> Int {
         nextPrompt += 1
         prompts[nextPrompt] = prompt
         return nextPrompt
     }
 
+    /// Forgets a prompt, and takes its questions back.
+    func forget(_ number: Int) {
+        prompts.removeValue(forKey: number)?.questions.values.forEach { $0.cancel() }
+    }
+
     private func answer(_ id: ACPID, _ method: String, _ parameters: JSONValue, _ prompt: Int?) async {
+        let answer: Answer
         do {
-            let answer = try await answer(to: method, parameters, prompt)
-            send(.answer(id, .success(answer.result)))
+            answer = try await self.answer(to: method, parameters, prompt)
+        } catch  where Task.isCancelled {
+            // The editor is gone.
+            return
+        } catch {
+            return send(.answer(id, .failure(Self.refusal(for: error))))
+        }
+        send(.answer(id, .success(answer.result)))
+        guard let session = answer.session else { return }
+        if !answer.updates.isEmpty {
             // Editors miss what comes together with the answer that names the session.
-            guard !answer.updates.isEmpty, let session = answer.session else { return }
-            try await environment.clock.sleep(for: .milliseconds(200))
+            try? await environment.clock.sleep(for: .milliseconds(200))
+            guard !Task.isCancelled else { return }
             for update in answer.updates {
                 tell(session, sessions[ByteText(session)]?.project.paths.forEditor(update) ?? update)
             }
-        } catch  where Task.isCancelled {
-            // The editor is gone.
-        } catch {
-            send(.answer(id, .failure(Self.refusal(for: error))))
         }
+        if let turn = answer.turn { await watch(turn, in: session) }
     }
 
     /// An answer to the editor, and what is told behind it.
@@ -137,6 +151,8 @@ package actor EditorBridge {
         var result: JSONValue
         var session: String?
         var updates: [JSONValue] = []
+        /// A turn that runs in the session, and is told behind it.
+        var turn: String?
     }
 
     private func answer(to method: String, _ parameters: JSONValue, _ prompt: Int?) async throws -> Answer {
@@ -153,7 +169,11 @@ package actor EditorBridge {
         case "session/close":
             _ = try session(parameters)
             for running in cancelAll(in: parameters) { await cancel(running) }
-            sessions[ByteText(parameters["sessionId"]?.string ?? "")] = nil
+            let id = parameters["sessionId"]?.string ?? ""
+            for (number, prompt) in prompts where prompt.blocks.isEmpty && prompt.session.isSame(as: id) {
+                forget(number)
+            }
+            sessions[ByteText(id)] = nil
             return Answer(result: [:])
         case ACPMessage.setModeMethod, ACPMessage.setOptionMethod:
             return Answer(result: try await configure(method, parameters))
@@ -250,12 +270,14 @@ package actor EditorBridge {
     /// An error for the editor.
     private static func refusal(for error: any Error) -> ACPRefusal {
         if let refusal = error as? ACPRefusal { return refusal }
+        let needsSignIn = (error as? CompanionClientError)?.hostCode == .hostAgentSignIn
         let error = AppError(describing: error)
         var parts = [error.message] + error.details
         if let next = error.next { parts.append("To go on: \(next)") }
         let code: Int64
         switch error.kind {
         case .notPaired: code = ACPRefusal.signInRequired
+        case _ where needsSignIn: code = ACPRefusal.signInRequired
         case .nothingFound: code = ACPRefusal.notFound
         case .usage: code = ACPRefusal.invalidParameters
         default: code = ACPRefusal.failed
@@ -264,10 +286,11 @@ package actor EditorBridge {
     }
 }
 
-/// A prompt of the editor that runs.
+/// A prompt of the editor that runs, or a turn that somebody else has begun.
 struct RunningPrompt: Sendable {
     var session: String
-    var blocks: [JSONValue]
+    /// Empty for a turn that somebody else has begun.
+    var blocks: [JSONValue] = []
     /// Whether the editor has cancelled it.
     var isCancelled = false
     /// The host's id of its turn.
@@ -276,6 +299,8 @@ struct RunningPrompt: Sendable {
     var questions: [ByteText: Task<Void, Never>] = [:]
     /// Those that the editor has answered, and the host is told so.
     var answered: Set<ByteText> = []
+
+    init(session: String, turn: String) { (self.session, self.turn) = (session, turn) }
 
     init?(of parameters: JSONValue) {
         guard let session = parameters["sessionId"]?.string, let blocks = parameters["prompt"]?.array, !blocks.isEmpty

@@ -271,6 +271,7 @@ extension SignedCommands: AgentOpening {
     private struct Opened: Decodable {
         var directory: String?
         var agent: String?
+        var turnId: String?
     }
 
     private struct Configured: Decodable {
@@ -285,8 +286,22 @@ extension SignedCommands: AgentOpening {
         let opened: Opened = try await client.result(of: .agentOpen(chatID: chatID, model: model))
         return OpenedAgent(
             directory: opened.directory,
-            facts: opened.agent.flatMap { JSONValue(lenient: Array($0.utf8)) }
+            facts: opened.agent.flatMap { JSONValue(lenient: Array($0.utf8)) },
+            turnID: opened.turnId
         )
+    }
+
+    package func follow(turnID: String, inChat chatID: String) -> TurnEvents {
+        TurnEvents { emit in
+            let turn = try FollowedTurn(
+                client: client,
+                chatID: chatID,
+                turnID: turnID,
+                hasACP: true,
+                clock: client.clock
+            )
+            for try await event in turn { emit(event) }
+        }
     }
 
     package func configureAgent(chatID: String, method: String, parameters: JSONValue) async throws -> JSONValue {

@@ -30,6 +30,7 @@ extension SignedCommandService {
             }
             let members: [String: JSONValue?] = [
                 "directory": .string(turn.directory),
+                "turnId": services.turns.runningTurn(chatID: chatID).map { .string($0) },
                 // As text: it may have fractions.
                 "agent": facts.map { .string(String(decoding: $0.json, as: UTF8.self)) },
             ]
@@ -56,7 +57,21 @@ extension SignedCommandService {
             let answer = try await Self.asking {
                 try await agent.configure(chat: chatID, method: method, parameters: setting)
             }
+            if isMode { try await note(setting, ofChat: chatID, by: command.deviceId) }
             return try CanonicalJSON(["answer": .string(String(decoding: answer.json, as: UTF8.self))])
+        }
+    }
+
+    /// Writes down that a device has set how freely an agent works.
+    private func note(_ setting: JSONValue, ofChat chatID: String, by device: String) async throws {
+        let value = setting["modeId"] ?? setting["value"] ?? .null
+        let detail: JSONValue = [
+            "chat": .string(chatID), "setting": .string(setting["configId"]?.string ?? "mode"),
+            "value": .string(value.string ?? String(decoding: value.json, as: UTF8.self)),
+        ]
+        let now = services.clock.now()
+        try await ledger.database.write { database in
+            try AuditLog.append(.agentConfigured, device: device, detail: detail, at: now, in: database)
         }
     }
 
@@ -65,7 +80,7 @@ extension SignedCommandService {
         do {
             return try await body()
         } catch let error as AgentError {
-            throw HostError(error.isUnavailable ? .hostAgentUnavailable : .requestInvalid, error.message)
+            throw HostError(error.code ?? .requestInvalid, error.message)
         }
     }
 }

@@ -22,6 +22,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let questionDecided = AuditKind(rawValue: "question.decided")
     /// An agent of the host asked for something that only the owner may do.
     package static let agentRefused = AuditKind(rawValue: "agent.refused")
+    /// A device has changed how freely an agent works in a chat.
+    package static let agentConfigured = AuditKind(rawValue: "agent.configured")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
     /// A rule was added, changed or deleted in the database, but not by the owner.

@@ -105,6 +105,9 @@ struct TurnQueue<Turn: Sendable>: Sendable {
         return (left, active.values.filter { condition($0.turn) }.map(\.turn))
     }
 
+    /// The turn of a chat that runs.
+    func running(chatID: String) -> Turn? { active[chatID]?.turn }
+
     /// Whether a chat has a turn that runs or waits.
     func isBusy(chatID: String) -> Bool {
         active[chatID] != nil || queue.contains { $0.chatID.isSame(as: chatID) }

@@ -207,6 +207,11 @@ package final class TurnRunner: Sendable {
         return turn?.chatId == chatID ? turn : nil
     }
 
+    /// The id of the turn that runs in a chat.
+    func runningTurn(chatID: String) -> String? {
+        queue.withLockedValue { $0.running(chatID: chatID)?.feed.id }
+    }
+
     /// Whether a chat has a turn that runs or waits.
     func isBusy(chatID: String) -> Bool {
         queue.withLockedValue { $0.isBusy(chatID: chatID) }

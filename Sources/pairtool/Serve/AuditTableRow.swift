@@ -35,6 +35,7 @@ extension AuditTableRow {
         case .sessionRemoved: "worktree removed"
         case .questionDecided: "question"
         case .agentRefused: "agent refused"
+        case .agentConfigured: "agent set"
         case .ruleAdded: "rule added"
         case .ruleRemoved: "rule removed"
         case .ruleIgnored: "rule ignored"
@@ -69,6 +70,8 @@ extension AuditTableRow {
                     chat, text("question").map { "question \($0.shortID)" },
                 ]
             case .agentRefused: [text("command"), text("process").map { "process \($0)" }, source]
+            case .agentConfigured:
+                [text("setting").map { "\($0) \(text("value") ?? "")" }, chat]
             case .ruleAdded, .ruleRemoved, .ruleIgnored: [text("rule"), text("text")]
             default: members
             }

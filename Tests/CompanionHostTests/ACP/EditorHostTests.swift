@@ -108,7 +108,7 @@ struct EditorHostTests {
 
     @Test("A session is opened ahead of a prompt, and its mode is for devices that may answer for the owner")
     func settings() async throws {
-        try await withFakeAgent(["modes"]) { _, device in
+        try await withFakeAgent(["modes"]) { host, device in
             let chat = try await draft(device)
             let opened = try await device.execute(.agentOpen(chatID: chat, model: nil))
             let facts = try #require(JSONValue(lenient: Array((opened.result["agent"]?.string ?? "").utf8)))
@@ -117,6 +117,9 @@ struct EditorHostTests {
                 .agentConfigure(chatID: chat, method: "session/set_mode", parameters: #"{"modeId":"\#($0)"}"#)
             }
             #expect(try await device.command(set("ask")).status == 200)
+            let audit = try await host.server.administration.audit.rows()
+            #expect(audit.last?.kind == "agent.configured" && audit.last?.device == device.id, "\(audit)")
+            #expect(audit.last?.detail == ["chat": .string(chat), "setting": "mode", "value": "ask"])
             let free = try await device.command(set("yolo"))
             #expect(free.status == 400 && free.body.contains("would ask nothing"), "\(free)")
             try await withTemporaryDirectory { other in

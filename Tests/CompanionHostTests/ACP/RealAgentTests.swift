@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Glibc
@@ -5,10 +6,6 @@ import NIOConcurrencyHelpers
 import Testing
 
 @testable import CompanionHost
-
-/// The Python that `scripts/make-agents` has made.
-private let python =
-    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
 
 /// Answers a question by a kind.
 private func decide(_ kind: ApprovalOption.Kind) -> @Sendable (ProposedTool) async -> ApprovalAnswer {
@@ -19,7 +16,7 @@ private func decide(_ kind: ApprovalOption.Kind) -> @Sendable (ProposedTool) asy
 /// network. `scripts/make-agents` installs it.
 @Suite(
     "A real agent, pydantic-acp",
-    .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
+    .enabled(if: RealAgent.isInstalled, "run scripts/make-agents"),
     .timeLimit(.minutes(15))
 )
 struct RealAgentTests {
@@ -149,7 +146,7 @@ struct RealAgentTests {
         _ body: @escaping @Sendable (ACPAgentTests.Bench) async throws -> R
     ) async throws -> R {
         try Data(source.utf8).write(to: URL(filePath: directory + "/agent.py"))
-        let launch = ACPLaunch(name: "Real", command: [python, directory + "/agent.py", directory])
+        let launch = ACPLaunch(name: "Real", command: [RealAgent.python, directory + "/agent.py", directory])
         return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
     }
 
@@ -267,7 +264,7 @@ struct RealAgentTests {
             let garden = directory + "/garden"
             try FileManager.default.createDirectory(atPath: garden, withIntermediateDirectories: true)
             try Data(Self.plain.utf8).write(to: URL(filePath: directory + "/agent.py"))
-            let command = [python, directory + "/agent.py", directory + "/sessions"]
+            let command = [RealAgent.python, directory + "/agent.py", directory + "/sessions"]
             let root = try #require(ProjectCatalog.canonical(garden))
             func with(_ name: String, _ body: (TestDevice) async throws -> Void) async throws {
                 try await withHostAndDevice(in: "\(directory)/\(name)") {
@@ -349,66 +346,31 @@ struct RealAgentTests {
 /// agent's own process, is its model. `scripts/make-agents` installs it.
 @Suite(
     "A real agent, agentao",
-    .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
+    .enabled(if: RealAgent.isInstalled, "run scripts/make-agents"),
     .timeLimit(.minutes(15))
 )
 struct AgentaoTests {
-    /// “run COMMAND” has the model call the agent's shell; else it tells how many prompts it was given.
-    private static let source = """
-        import http.server, json, os, sys, threading
-
-        class Model(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_): pass
-            def do_POST(self):
-                messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
-                last, end = messages[-1], "stop"
-                prompts = [m["content"] for m in messages if m["role"] == "user"]
-                # The agent puts a reminder of the time before it.
-                prompt = str(prompts[-1]).splitlines()[-1]
-                if last["role"] == "tool": delta = {"content": "It said: " + str(last["content"])}
-                elif prompt.startswith("run "):
-                    arguments = json.dumps({"command": prompt.removeprefix("run "), "description": "a test"})
-                    call = {"index": 0, "id": f"call_{len(messages)}", "type": "function"}
-                    delta = {"tool_calls": [call | {"function": {"name": "run_shell_command", "arguments": arguments}}]}
-                    end = "tool_calls"
-                else: delta = {"content": f"prompts: {len(prompts)}"}
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream")
-                self.end_headers()
-                for part, reason in (({"role": "assistant"}, None), (delta, None), ({}, end)):
-                    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
-                    chunk["choices"] = [{"index": 0, "delta": part, "finish_reason": reason}]
-                    self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\\n\\n")
-                self.wfile.write(b"data: [DONE]\\n\\n")
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/v1"
-        os.environ.update(HOME=sys.argv[1], LLM_PROVIDER="OPENAI", OPENAI_API_KEY="none", OPENAI_MODEL="m", OPENAI_BASE_URL=address)
-        sys.argv = ["agentao", "--acp", "--stdio"]
-        from agentao.cli import entrypoint
-        sys.exit(entrypoint())
-        """
-
     private func withAgent<R: Sendable>(
         in directory: String,
         sessions: ACPAgentTests.Sessions = .init(),
         _ body: @escaping @Sendable (ACPAgentTests.Bench) async throws -> R
     ) async throws -> R {
-        try Data(Self.source.utf8).write(to: URL(filePath: directory + "/agent.py"))
-        let launch = ACPLaunch(name: "agentao", command: [python, directory + "/agent.py", directory])
+        try Data(RealAgent.agentao.utf8).write(to: URL(filePath: directory + "/agent.py"))
+        let launch = ACPLaunch(name: "agentao", command: [RealAgent.python, directory + "/agent.py", directory])
         return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
     }
 
     @Test("Beside another real agent in one host, it answers ten chats while one of them waits for a person")
     func two() async throws {
         try await withTemporaryDirectory { directory in
-            let sources = [("agentao", Self.source), ("pydantic", RealAgentTests.source)]
+            let sources = [("agentao", RealAgent.agentao), ("pydantic", RealAgentTests.source)]
             let agents = try sources.map { id, source in
                 let place = "\(directory)/\(id)"
                 try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
                 try Data(source.utf8).write(to: URL(filePath: place + "/agent.py"))
-                return HostAgentKind.acp(ACPLaunch(id: id, name: id, command: [python, place + "/agent.py", place]))
+                return HostAgentKind.acp(
+                    ACPLaunch(id: id, name: id, command: [RealAgent.python, place + "/agent.py", place])
+                )
             }
             try await withHostAndDevice(in: directory) {
                 $0.agents = agents

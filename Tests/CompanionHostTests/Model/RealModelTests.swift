@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import NIOCore
@@ -9,15 +10,11 @@ import Testing
 
 @testable import CompanionHost
 
-/// The Python that `scripts/make-agents` has made.
-private let python =
-    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
-
 /// Servers of OpenAI's format that nobody here wrote, from PyPI: llama.cpp with a small model, which answers for real,
 /// and fakellm, which calls tools by rules.
 @Suite(
     "Real servers of models",
-    .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
+    .enabled(if: RealAgent.isInstalled, "run scripts/make-agents"),
     .serialized,
     .timeLimit(.minutes(15))
 )
@@ -58,7 +55,7 @@ struct RealModelTests {
         let path = directory + "/server.py"
         try write(source, to: path)
         let outcome = try await Subprocess.run(
-            .path(FilePath(python)),
+            .path(FilePath(RealAgent.python)),
             arguments: Arguments([path] + arguments),
             input: .inputWriter,
             output: .sequence,

@@ -85,6 +85,11 @@ package enum FakeACPAgent {
             if word == "say": say(session, rest)
             elif word == "pictures": say(session, json.dumps([[b["type"], b["mimeType"], len(b["data"])] for b in pictures]))
             elif word == "recall": say(session, "|".join(past.split("\n")[:-1]))
+            elif word == "count":
+                for i in range(int(rest)):
+                    say(session, f"{i} ")
+                    if i % 10 == 9: update(session, "tool_call", toolCallId=f"c{i}", title=f"Step {i}", kind="read", status="completed")
+                    if i == int(rest) // 2: say(session, ask(session, {"toolCallId": "t", "title": "Go on"}).get("optionId", "none") + " ")
             elif word == "cwd": say(session, os.getcwd())
             elif word == "long": say(session, "\u00e9" * (5 << 19))
             elif word == "where": say(session, sessions.get(session, "?"))

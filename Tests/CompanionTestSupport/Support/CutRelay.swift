@@ -42,6 +42,18 @@ package struct CutRelay: Sendable {
         }
     }
 
+    /// Cuts connections again and again: each one when the host has sent so many bytes on it from now on.
+    ///
+    /// - Parameters:
+    ///   - times: Cuts of all connections.
+    ///   - bytes: Draws where a connection is cut.
+    package func cutEach(times: Int, after bytes: @escaping @Sendable () -> Int) {
+        state.withLockedValue { ($0.cutsLeft, $0.draw) = (times, bytes) }
+    }
+
+    /// How often a connection was cut by ``cutEach(times:after:)``.
+    package var cuts: Int { state.withLockedValue { $0.cuts } }
+
     /// Drops all that comes from now on, either way, on connections that stand; new ones are as ever. Nobody is told.
     package func swallow() {
         state.withLockedValue { state in
@@ -85,6 +97,11 @@ private struct RelayState {
     }
 
     var plan: Plan?
+    /// Cuts that are to come, where a connection is cut, and what is left of that for those that stand.
+    var cutsLeft = 0
+    var draw: @Sendable () -> Int = { .max }
+    var offsets: [ObjectIdentifier: Int] = [:]
+    var cuts = 0
     var refusals = 0
     var isGone = false
     var accepted = 0
@@ -111,6 +128,14 @@ private struct RelayState {
     /// How many of some bytes of the host go through; less than all where the tunnel is cut there.
     mutating func passed(_ count: Int, on connection: RelayConnection) -> Int {
         speaking = ObjectIdentifier(connection)
+        if cutsLeft > 0 {
+            let left = offsets[ObjectIdentifier(connection)] ?? draw()
+            offsets[ObjectIdentifier(connection)] = left - count
+            guard count > left else { return count }
+            offsets[ObjectIdentifier(connection)] = nil
+            (cutsLeft, cuts) = (cutsLeft - 1, cuts + 1)
+            return left
+        }
         guard var plan else { return count }
         if plan.request == nil, plan.connection == nil, connection.number >= plan.first {
             plan.connection = ObjectIdentifier(connection)

@@ -17,9 +17,12 @@ package struct TLSInterceptor: Sendable {
 ///
 /// - Parameter certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two
 ///   say.
+///   - rewrite: Says something else in the host's place: gets what it sent, and returns what goes on; nil waits for more.
+///     Default: nothing is changed.
 package func withTLSInterceptor<Result>(
     before hostPort: Int,
     certificate: TestCertificate? = nil,
+    rewrite: @escaping @Sendable ([UInt8]) -> [UInt8]? = { $0 },
     isolation: isolated (any Actor)? = #isolation,
     _ body: (TLSInterceptor) async throws -> Result
 ) async throws -> Result {
@@ -38,7 +41,9 @@ package func withTLSInterceptor<Result>(
                 .channelInitializer { other in
                     other.eventLoop.makeCompletedFuture {
                         let tls = try NIOSSLClientHandler(context: upstreamContext, serverHostname: nil)
-                        try other.pipeline.syncOperations.addHandlers([tls, Relay(to: channel, heard: heard)])
+                        try other.pipeline.syncOperations.addHandlers([
+                            tls, Relay(to: channel, heard: heard, rewrite: rewrite),
+                        ])
                     }
                 }
                 .connect(host: "127.0.0.1", port: hostPort)
@@ -69,16 +74,27 @@ private final class Relay: ChannelInboundHandler, Sendable {
 
     private let other: any Channel
     private let heard: NIOLockedValueBox<[UInt8]>
+    private let rewrite: @Sendable ([UInt8]) -> [UInt8]?
+    private let held = NIOLockedValueBox<[UInt8]>([])
 
-    init(to other: any Channel, heard: NIOLockedValueBox<[UInt8]>) {
-        self.other = other
-        self.heard = heard
+    init(
+        to other: any Channel,
+        heard: NIOLockedValueBox<[UInt8]>,
+        rewrite: @escaping @Sendable ([UInt8]) -> [UInt8]? = { $0 }
+    ) {
+        (self.other, self.heard, self.rewrite) = (other, heard, rewrite)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         heard.withLockedValue { $0 += bytes.readableBytesView }
-        other.writeAndFlush(bytes, promise: nil)
+        let passed = held.withLockedValue { held -> [UInt8]? in
+            held += bytes.readableBytesView
+            guard let passed = rewrite(held) else { return nil }
+            held = []
+            return passed
+        }
+        if let passed { other.writeAndFlush(ByteBuffer(bytes: passed), promise: nil) }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

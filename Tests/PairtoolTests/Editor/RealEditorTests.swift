@@ -1,19 +1,14 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import Glibc
 import Testing
 
 @testable import pairtool
 
-/// The Python that `scripts/make-agents` has made.
-private let python =
-    "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
-
 /// Agents that nobody here wrote, seen through `pairtool acp` and without it.
 @Suite(
     "Real agents in an editor",
-    .enabled(if: access(python, X_OK) == 0, "run scripts/make-agents"),
+    .enabled(if: RealAgent.isInstalled, "run scripts/make-agents"),
     .serialized,
     .timeLimit(.minutes(15))
 )
@@ -89,11 +84,14 @@ struct RealEditorTests {
         return seen.map { String(decoding: named($0, &names).json, as: UTF8.self) }
     }
 
-    @Test("An editor sees the same of them through pairtool", arguments: ["pydantic", "library"])
+    private static let sources = ["pydantic": pydantic, "library": library, "agentao": RealAgent.agentao]
+
+    @Test("An editor sees the same of them through pairtool", arguments: ["pydantic", "library", "agentao"])
     func same(agent name: String) async throws {
         try await withProject { owner, user in
-            let source = name == "pydantic" ? Self.pydantic : Self.library
-            try Data(source.utf8).write(to: URL(filePath: owner.directory + "/agent.py"))
+            try Data((Self.sources[name] ?? "").utf8).write(to: URL(filePath: owner.directory + "/agent.py"))
+            // This one does what its prompt says, in a shell, for which it asks.
+            let prompt: JSONValue = name == "agentao" ? "run echo once" : "go on"
             let project = owner.directory + "/garden"
             @Sendable func see(_ agent: [String]) async throws -> [JSONValue] {
                 var steps: [JSONValue] = [
@@ -101,7 +99,7 @@ struct RealEditorTests {
                     ["call", "session/new", ["cwd": .string(project), "mcpServers": []]],
                     [
                         "call", "session/prompt",
-                        ["sessionId": "$session", "prompt": [["type": "text", "text": "go on"]]],
+                        ["sessionId": "$session", "prompt": [["type": "text", "text": prompt]]],
                     ],
                 ]
                 // This one tells its commands by itself.
@@ -111,7 +109,15 @@ struct RealEditorTests {
                 let result = try await user.spawn(program: command, stdin: typed)
                 return result.out.split(separator: "\n").compactMap { JSONValue(lenient: Array($0.utf8)) }
             }
-            let command = { (place: String) in [python, owner.directory + "/agent.py", owner.directory + "/" + place] }
+            let command = { (place: String) in
+                [RealAgent.python, owner.directory + "/agent.py", owner.directory + "/" + place]
+            }
+            for place in ["direct", "hosted"] {
+                try FileManager.default.createDirectory(
+                    atPath: owner.directory + "/" + place,
+                    withIntermediateDirectories: true
+                )
+            }
             let direct = try await see(command("direct"))
             let arguments = [
                 "--name", "Shed", "--project", project, "--acp", "--agent-command",
@@ -126,6 +132,41 @@ struct RealEditorTests {
                 let wanted = Self.text(direct.dropFirst().map(FakeEditor.withoutLastingAnswers))
                 #expect(seen.filter(isSetUp).sorted() == wanted.filter(isSetUp).sorted())
                 #expect(seen.filter { !isSetUp($0) } == wanted.filter { !isSetUp($0) })
+            }
+        }
+    }
+
+    @Test("acplint, from PyPI, finds nothing through pairtool that it does not find in the agent itself")
+    func linted() async throws {
+        try await withProject { owner, user in
+            let agent = [RealAgent.python, owner.directory + "/agent.py"]
+            try Data(Self.library.utf8).write(to: URL(filePath: agent[1]))
+            let project = owner.directory + "/garden"
+            /// The faults and findings of a run.
+            @Sendable func lint(_ agent: [String], _ name: String) async throws -> Set<String> {
+                let file = user.directory + "/\(name).json"
+                let options = [
+                    "--agent", agent[0], "--agent-args", agent.dropFirst().joined(separator: " "), "--cwd", project,
+                    "--output", "json", "--output-file", file,
+                ]
+                let result = try await user.spawn(program: [RealAgent.programs + "/acplint"] + options)
+                let content = try? Data(contentsOf: URL(filePath: file))
+                let report = try #require(content.flatMap { JSONValue(lenient: Array($0)) }, "\(result)")
+                let faults = (report["results"]?.array ?? []).filter { !["PASS", "SKIP"].contains($0["status"]) }
+                let findings = (report["findings"]?.array ?? []).compactMap(\.string)
+                return Set(faults.map { "\($0["category"]?.string ?? "") \($0["name"]?.string ?? "")" } + findings)
+            }
+            let arguments = [
+                "--name", "Shed", "--project", project, "--acp", "--agent-command", agent.joined(separator: " "),
+            ]
+            try await withRunningHost(owner, arguments) { events in
+                try await user.pair(try await events.payload.text)
+                async let direct = lint(agent, "direct")
+                let bridged = try await lint([BuiltTool.path, "acp"], "bridged")
+                let known = try await direct
+                #expect(bridged.subtracting(known) == [])
+                // What it says of all: the version of the protocol is a number, and it wants a text.
+                #expect(known.contains("initialization protocol_version_returned"), "\(known)")
             }
         }
     }

@@ -79,6 +79,22 @@ struct Sandbox: Sendable {
         now: @escaping @Sendable () -> Date = { Date() }
     ) async -> Result {
         let (out, err) = (MemorySink(), MemorySink())
+        let context = context(out, err, stdin: stdin, environment: extra, terminal: terminal, now: now)
+        let status = await TerminalContext.$current.withValue(context) {
+            await CommandRunner.run(arguments)
+        }
+        return Result(status: status.rawValue, out: out.text, err: err.text)
+    }
+
+    /// Streams and surroundings of a command in this process, in which time passes by waiting.
+    func context(
+        _ out: MemorySink = MemorySink(),
+        _ err: MemorySink = MemorySink(),
+        stdin: String = "",
+        environment extra: [String: String] = [:],
+        terminal: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) -> TerminalContext {
         var context = TerminalContext(
             stdout: out,
             stderr: err,
@@ -94,10 +110,7 @@ struct Sandbox: Sendable {
         context.clock = ImmediateClock()
         // Beside other load, a host of a test may take longer than a user would wait.
         context.answerLimit = .seconds(60)
-        let status = await TerminalContext.$current.withValue(context) {
-            await CommandRunner.run(arguments)
-        }
-        return Result(status: status.rawValue, out: out.text, err: err.text)
+        return context
     }
 
     /// Runs the built binary.

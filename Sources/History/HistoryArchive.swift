@@ -8,43 +8,61 @@ package enum HistoryArchive {
 
     /// A line. Which fields it has depends on its type.
     package struct Line: Encodable, Sendable, Hashable {
+        /// The types of lines; all but `archive` are named after what they describe.
         package enum Kind: String, Encodable, Sendable {
             /// The first line.
             case archive
             case host, project, chat, message, tool
         }
 
+        /// What the line describes.
         package var type: Kind
         /// Of the first line alone.
         package var version: Int?
+        /// When the archive was written. Of the first line alone.
         package var exportedAt: Date?
+        /// The id at the host; of a tool, that of its call.
         package var id: String?
+        /// The name of a host, project or tool.
         package var name: String?
+        /// Of a host.
         package var family: HostFamily?
+        /// A project's directory at the host.
         package var localPath: String?
+        /// The id of a chat's project.
         package var projectId: String?
+        /// Of a chat.
         package var title: String?
+        /// When a chat changed last, by the host's clock.
         package var lastUpdatedAt: Date?
         /// When its messages were read last.
         package var readAt: Date?
         /// The place of a message in its chat, from 0. Gaps are messages that were never read.
         package var number: Int?
+        /// The role of a message's author, as the host names it.
         package var role: String?
+        /// Of a message, as Markdown.
         package var text: String?
+        /// When a chat or message was made; absent if the host does not tell.
         package var createdAt: Date?
+        /// Whether an answer ended early.
         package var interrupted: Bool?
+        /// What a tool has said of its work.
         package var detail: String?
+        /// Whether a tool did its work; absent if that is not known.
         package var success: Bool?
+        /// When the last report of a tool came.
         package var at: Date?
         /// The ids of those who take part in a chat.
         package var participants: [String]?
         /// The participant who wrote a message.
         package var author: String?
-        /// Base64.
+        /// The picture of a message, in Base64.
         package var picture: String?
         /// Whether a message is kept nowhere but in histories.
         package var kept: Bool?
 
+        /// A line without any field but its type.
         package init(_ type: Kind) {
             self.type = type
         }
@@ -53,16 +71,21 @@ package enum HistoryArchive {
 
 /// A chat with what belongs to it, as it is exported.
 package struct HistoryChat: Sendable, Hashable {
+    /// The host that has it.
     package var host: HistoryHost
+    /// The project that it belongs to; nil if that is not known.
     package var project: CompanionProject?
+    /// The chat as the host lists it.
     package var chat: CompanionChat
     /// When its messages were read last; nil if they never were.
     package var readAt: Date?
-    /// How many messages are stored, and how many more the host is known to have.
+    /// How many messages are stored.
     package var messages: Int
+    /// How many messages the host has besides, as far as is known.
     package var unread: Int
     /// The ids of those who take part, if the host tells.
     package var participants: [String]
+    /// When it was made; nil if the host does not tell.
     package var createdAt: Date?
     let key: Int64
 }
@@ -71,10 +94,13 @@ package struct HistoryChat: Sendable, Hashable {
 package struct HistoryMessage: Sendable, Hashable {
     /// The place in the chat, from 0. Gaps are messages that were never read.
     package var number: Int
+    /// Who said what, and when.
     package var message: CompanionMessage
+    /// The tools that ran for it, in their order.
     package var tools: [HistoryTool]
     /// The id of the participant who wrote it, if the host tells.
     package var author: String?
+    /// The file of its picture.
     package var picture: [UInt8]?
     /// Whether it is kept here alone.
     package var isKept: Bool
@@ -87,7 +113,9 @@ package struct HistoryMessage: Sendable, Hashable {
 package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
     /// The id of its record.
     package var id: String
+    /// The name under which it was paired.
     package var name: String
+    /// What kind of host it is.
     package var family: HostFamily
     /// When it was paired; nil where that does not matter. Nothing of a pairing is written down once its host was
     /// forgotten (``HistoryStore/forget(hostID:pairedAt:)``).
@@ -97,6 +125,7 @@ package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
         case id, name, family
     }
 
+    /// - Parameter pairedAt: Default: nil, for a name alone.
     package init(id: String, name: String, family: HostFamily, pairedAt: Date? = nil) {
         self.id = id
         self.name = name
@@ -107,6 +136,7 @@ package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
 
 /// A value from the history, and when it came from the host.
 package struct Known<Value: Sendable>: Sendable {
+    /// The value as it was then.
     package var value: Value
     /// When the host said so.
     package var asOf: Date

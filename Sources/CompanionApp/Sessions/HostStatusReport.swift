@@ -6,16 +6,23 @@ package import PairingAgent
 
 /// The state of a host, as this device sees it.
 package struct HostStatusReport: Encodable, Equatable, Sendable {
+    /// The host's id.
     package var id: String
+    /// Its name here.
     package var name: String
+    /// What kind of host it is.
     package var family: HostFamily
+    /// How it has proven its identity.
     package var trust: HostTrust
     /// True if the connection uses TLS with a key that was trusted at pairing without proof; else absent.
     package var tls: Bool?
     /// The address that was asked. For a Jarvis daemon: the base URL in use.
     package var address: String
+    /// Whether it has answered.
     package var reachable: Bool
+    /// The name of its program; absent if it does not report it.
     package var service: String?
+    /// Its program's version; absent if it does not report it.
     package var version: String?
     /// The generation of its family; absent if the host does not report it.
     package var generation: String?
@@ -23,11 +30,13 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     package var signedIn: Bool?
     /// Whether this device is connected, or its token accepted. True where hosts of the family know neither.
     package var connected: Bool
+    /// The one device that a host of protocol v1 is connected to.
     package var connectedDevice: ConnectedCompanionDevice?
     /// The name under which the host lists this device; verified hosts only.
     package var deviceName: String?
     /// The host's clock minus this machine's, in seconds.
     package var clockOffsetSeconds: Int64?
+    /// Why it was not reached, or does not work; absent if all is well.
     package var problem: String?
     /// The permissions of this device besides reading; verified hosts only.
     package var permissions: [CompanionPermission]?
@@ -36,6 +45,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     /// The abilities of hosts of its family, and this one's generation where that is known.
     package var capabilities: [HostCapability]
 
+    /// The report of a host that was not reached.
     package init(_ host: PairedHost, problem: String? = nil) {
         id = host.id
         name = host.name
@@ -49,6 +59,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
         capabilities = HostCapability.all(of: host, health: nil)
     }
 
+    /// The report of a host that has answered.
     package init(_ host: PairedHost, health: HostHealth) {
         self.init(host, problem: health.trouble)
         address = health.place

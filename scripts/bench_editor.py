@@ -30,7 +30,7 @@ for line in sys.stdin:
     elif method == "session/list":
         start = int(parameters.get("cursor") or 0)
         more = {"nextCursor": str(start + 100)} if start + 100 < LISTED else {}
-        send(id=id, result={"sessions": [{"sessionId": f"kept{n}", "cwd": parameters["cwd"], "title": f"Session {n}",
+        send(id=id, result={"sessions": [{"sessionId": f"kept{n}", "cwd": sys.argv[1], "title": f"Session {n}",
             "updatedAt": "2026-11-01T10:00:00Z"} for n in range(start, start + 100)], **more})
     elif method == "session/prompt":
         for number in range(MESSAGES):
@@ -141,7 +141,7 @@ def editor(work: Path, row) -> None:
     place = work / "listing"
     place.mkdir()
     companion = bench_companion.Machine(place / "companion")
-    with bench_companion.Host(place, "--acp", "--agent-command", f"{sys.executable} {listing}") as server:
+    with bench_companion.Host(place, "--acp", "--agent-command", f"{sys.executable} {listing} {place}/project") as server:
         server.pair(companion)
         first, later = listed(server, companion)
         row(f"list of an agent's {LISTED} sessions, after the first", f"{later * 1000:.0f} ms", f"the first {first:.1f} s", None,

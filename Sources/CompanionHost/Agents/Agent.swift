@@ -50,6 +50,16 @@ package struct ProposedTool: Sendable, Hashable {
     }
 }
 
+/// How much a change of an agent's settings lets it do.
+package enum SettingLeave: Sendable {
+    /// No more than before: a model, or the depth of thought.
+    case nothing
+    /// A mode in which it asks before it changes something.
+    case asking
+    /// What goes on without questions, as far as is known.
+    case lasting
+}
+
 /// An agent could not answer.
 package struct AgentError: Error, Sendable, CustomStringConvertible {
     /// A message for the person who sent the prompt. It has no secrets, and no paths outside of the project.
@@ -123,8 +133,8 @@ package protocol Agent: Sendable {
     /// The same of a session that is open; nil if it is not. Default: nil.
     func facts(ofChat chat: String) -> JSONValue?
 
-    /// Whether a change of a session's settings changes how freely the agent works. Default: true.
-    func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool
+    /// How much a change of a session's settings lets the agent do. Default: what is not known.
+    func leave(of setting: JSONValue, ofChat chat: String) -> SettingLeave
 
     /// Changes the settings of a chat's session. Default: throws.
     ///
@@ -169,7 +179,7 @@ extension Agent {
 
     package func facts(ofChat chat: String) -> JSONValue? { nil }
 
-    package func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool { true }
+    package func leave(of setting: JSONValue, ofChat chat: String) -> SettingLeave { .lasting }
 
     package func configure(chat: String, method: String, parameters: JSONValue) async throws -> JSONValue {
         throw AgentError(message: "This agent has no settings")

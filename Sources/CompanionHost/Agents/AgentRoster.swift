@@ -40,10 +40,6 @@ package struct AgentRoster: Agent {
         for member in members { member.forget(chat: chat) }
     }
 
-    package func open(_ turn: AgentTurn) async throws -> JSONValue? {
-        try await member(answering: turn.model).open(turn)
-    }
-
     package func silenceText(_ limit: Duration) -> String { members[0].silenceText(limit) }
 
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {

@@ -26,9 +26,10 @@ struct AgentSessions: AgentSessionStore {
         try await database.read { try Stored.fetchOne($0, key: chatID) }.map(AgentSessionRecord.init)
     }
 
-    /// A session has no mode until the agent names one.
+    /// A session has no mode until the agent names one. That of a draft that is gone meanwhile is not kept.
     func keep(_ session: AgentSessionRecord) async throws {
         try await database.write { database in
+            guard try ChatRecord.filter(Column("id") == session.chatID).fetchCount(database) > 0 else { return }
             if var same = try Stored.fetchOne(database, key: session.chatID), same.isOf(session) {
                 (same.directory, same.mode) = (session.directory, nil)
                 return try same.update(database)

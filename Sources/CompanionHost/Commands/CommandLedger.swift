@@ -140,9 +140,15 @@ struct CommandLedger: Sendable {
 
     /// Forgets a command that had no effect.
     ///
-    /// - Parameter usage: The usage that was counted for it, and is taken back.
-    func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
+    /// - Parameters:
+    ///   - usage: The usage that was counted for it, and is taken back.
+    ///   - draft: The chat that it has made of a draft, and is one again.
+    func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil, draft: String? = nil) async throws {
         try await database.write { database in
+            if let draft, var chat = try ChatRecord.fetchOne(database, key: ["id": draft]) {
+                chat.draftOf = command.deviceId
+                try chat.update(database, columns: ["draftOf"])
+            }
             if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }
             try SeenCommand.deleteOne(database, key: command.commandId)
             try SeenNonce.deleteOne(database, key: ["device": command.deviceId, "nonce": command.nonce])

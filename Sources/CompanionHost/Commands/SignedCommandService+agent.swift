@@ -13,6 +13,7 @@ extension SignedCommandService {
             guard let projectID = try await services.store.projectID(ofChat: chatID),
                 let project = services.store.catalog.project(id: projectID)
             else { throw HostError(.requestNotFound, "Unknown chat") }
+            if let model, services.agent.owner(of: model) == nil { throw HostError(.requestInvalid, "Unknown model") }
             let chosen = try services.agent.model(asked: model, kept: try await services.store.model(ofChat: chatID))
             let agent = services.agent.member(answering: chosen ?? "")
             guard agent.isAvailable() else { throw HostError.agentUnavailable }
@@ -29,7 +30,7 @@ extension SignedCommandService {
                 facts = if let opened { opened } else { agent.facts(ofChat: chatID) }
             }
             let members: [String: JSONValue?] = [
-                "directory": .string(turn.directory),
+                "directory": .string(turn.directory), "projectId": .string(projectID),
                 "turnId": services.turns.runningTurn(chatID: chatID).map { .string($0) },
                 // As text: it may have fractions.
                 "agent": facts.map { .string(String(decoding: $0.json, as: UTF8.self)) },
@@ -46,19 +47,44 @@ extension SignedCommandService {
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> CommandLedger.Outcome {
-        guard let setting = JSONValue(lenient: Array(parameters.utf8)), setting.isObject else {
-            throw HostError(.requestInvalid, "parameters is not JSON with an object")
+        guard let setting = JSONValue(lenient: Array(parameters.utf8)).flatMap({ Self.setting($0, for: method) }) else {
+            throw HostError(.requestInvalid, "parameters is not JSON with the members of this method")
         }
         let model = try await services.store.model(ofChat: chatID)
         let agent = services.agent.member(answering: model ?? services.agent.models.first?.id ?? "")
         // Whoever decides how freely the agent works could answer its questions as well.
-        let isMode = agent.changesMode(ofChat: chatID, method: method, parameters: setting)
-        return try await ledger.noting(command, digest: digest, permission: isMode ? .approve : .chatSend) {
+        guard agent.facts(ofChat: chatID) != nil else {
+            throw HostError(.requestInvalid, "The agent has no open session in this chat")
+        }
+        let leave = agent.leave(of: setting, ofChat: chatID)
+        let permission: CompanionPermission = leave == .nothing ? .chatSend : .approve
+        return try await ledger.noting(command, digest: digest, permission: permission) {
+            guard leave != .lasting || services.configuration.devicesMayAlways else {
+                throw HostError(
+                    .permissionDenied,
+                    "Only the host's owner may choose this setting: the agent may ask less with it. "
+                        + "To let devices do it: pairtool host --always-by devices"
+                )
+            }
             let answer = try await Self.asking {
                 try await agent.configure(chat: chatID, method: method, parameters: setting)
             }
-            if isMode { try await note(setting, ofChat: chatID, by: command.deviceId) }
+            if leave != .nothing { try await note(setting, ofChat: chatID, by: command.deviceId) }
             return try CanonicalJSON(["answer": .string(String(decoding: answer.json, as: UTF8.self))])
+        }
+    }
+
+    /// The members of a setting that agents know; nil where one is missing.
+    private static func setting(_ given: JSONValue, for method: String) -> JSONValue? {
+        guard method.isSame(as: ACPMessage.setOptionMethod) else {
+            return given["modeId"]?.string.map { ["modeId": .string($0)] }
+        }
+        guard let id = given["configId"]?.string, let value = given["value"] else { return nil }
+        var setting: [String: JSONValue] = ["configId": .string(id), "value": value]
+        setting["type"] = given["type"]?.string.map { .string($0) }
+        switch value {
+        case .string, .bool: return .object(setting)
+        default: return nil
         }
     }
 

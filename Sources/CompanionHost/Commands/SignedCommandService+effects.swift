@@ -79,6 +79,8 @@ extension SignedCommandService {
             guard services.store.catalog.project(id: chat.projectId) != nil else {
                 throw HostError(.requestNotFound, "Unknown project")
             }
+            // The agent opens a session for it, whether or not it gets a prompt.
+            try services.quotas.charge(DeviceUsage(chats: 1, bytes: 0), to: command.deviceId, in: database)
             let old = try services.store.addDraft(chat, of: command.deviceId, in: database)
             removed.withLockedValue { $0 = old }
             return result
@@ -99,6 +101,7 @@ extension SignedCommandService {
         try await services.chats.prepare(chatID)
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage.message(prompt)
+        let wasDraft = NIOLockedValueBox(false)
         let outcome = try await ledger.once(command, digest: digest, permission: .chatSend) { database in
             guard var chat = try ChatRecord.fetchOne(database, key: ["id": chatID]),
                 services.store.catalog.project(id: chat.project) != nil
@@ -112,8 +115,7 @@ extension SignedCommandService {
             guard images.isEmpty || agent.mayTakeImages(for: chosen) else {
                 throw HostError(.requestInvalid, "This agent takes no pictures")
             }
-            var usage = usage
-            if chat.draftOf != nil { usage.chats += 1 }
+            wasDraft.withLockedValue { [isDraft = chat.draftOf != nil] in $0 = isDraft }
             try services.quotas.charge(usage, to: command.deviceId, in: database)
             // Here, so that of two prompts that come together one chooses.
             (chat.model, chat.draftOf) = (chat.model ?? chosen, nil)
@@ -147,7 +149,7 @@ extension SignedCommandService {
             )
         } catch let refusal as HostError {
             // Nothing has begun. After any other error the turn may run, so the command has to stay stored.
-            try await ledger.forget(command, refunding: usage)
+            try await ledger.forget(command, refunding: usage, draft: wasDraft.withLockedValue { $0 } ? chatID : nil)
             throw Self.describingRefusal(refusal)
         }
         return outcome

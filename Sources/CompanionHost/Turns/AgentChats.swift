@@ -37,11 +37,12 @@ struct AgentChats: Sendable {
     func chats(projectID: String) async throws -> [CompanionChat] {
         var chats = try await store.chats(projectID: projectID)
         guard !sources.isEmpty, let project = store.catalog.project(id: projectID) else { return chats }
-        let known = try await store.chatsOfSessions()
         var rows = Dictionary(uniqueKeysWithValues: chats.indices.map { (ByteText(chats[$0].id), $0) })
         var projects: [ByteText: String?] = [:]
         for (number, source) in sources.enumerated() {
             let listed = await lists.sessions(of: number, startingIn: project.path, within: Self.limits)
+            // Behind the list: a session that has become a chat meanwhile is not listed twice.
+            let known = try await store.chatsOfSessions()
             for session in listed ?? [] {
                 let place = ByteText(session.directory)
                 let found = projects[place] ?? store.catalog.locate(session.directory)?.project.id

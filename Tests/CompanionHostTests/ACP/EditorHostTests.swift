@@ -8,6 +8,13 @@ import Testing
 /// What a host does for editors on other machines.
 @Suite("Editors on other machines", .timeLimit(.minutes(15)))
 struct EditorHostTests {
+    /// Blocks with what nobody could look at.
+    private static let unseen = [
+        #"[{"type":"text","text":"x"},{"type":"other"}]"#,
+        #"[{"type":"text","text":"x"},{"type":"resource","resource":{"uri":"a","blob":"AAAA"}}]"#,
+        #"[{"type":"text","text":"x"},{"type":"image","mimeType":"image/png","data":"AAAA"}]"#,
+    ]
+
     private func draft(_ device: TestDevice) async throws -> String {
         let made = try await device.execute(
             .chatCreate(projectID: try await device.firstProject(), title: nil, isDraft: true)
@@ -121,7 +128,18 @@ struct EditorHostTests {
             #expect(audit.last?.kind == "agent.configured" && audit.last?.device == device.id, "\(audit)")
             #expect(audit.last?.detail == ["chat": .string(chat), "setting": "mode", "value": "ask"])
             let free = try await device.command(set("yolo"))
-            #expect(free.status == 400 && free.body.contains("would ask nothing"), "\(free)")
+            #expect(free.status == 403 && free.body.contains("Only the host's owner"), "\(free)")
+            // Other spellings, and what an option does that is not known.
+            let option = "session/set_config_option"
+            for (method, parameters, status) in [
+                ("session/set_mode", #"{"mode_id":"yolo"}"#, 400), (option, #"{"configId":"x"}"#, 400),
+                (option, #"{"configId":"auto_approve","value":"on"}"#, 403),
+                (option, #"{"configId":"ask_before_edit","value":false}"#, 403),
+            ] {
+                let payload = CommandPayload.agentConfigure(chatID: chat, method: method, parameters: parameters)
+                #expect(try await device.command(payload).status == status, "\(parameters)")
+            }
+            #expect(try await device.command(.agentOpen(chatID: chat, model: "typo")).status == 400)
             try await withTemporaryDirectory { other in
                 var sender = try device.another(in: other)
                 try await sender.pair(permissions: [.chatSend])
@@ -132,7 +150,7 @@ struct EditorHostTests {
                 .agentConfigure(chatID: chat, method: "session/new", parameters: "{}")
             )
             #expect(wrong.status == 400, "\(wrong)")
-            for content in ["", "{}", "[]", "[1]", #"[{"text":"no type"}]"#] {
+            for content in ["", "{}", "[]", "[1]", #"[{"text":"no type"}]"#] + Self.unseen {
                 let refused = try await device.command(
                     .chatSend(chatID: chat, prompt: "x", model: nil, allowedTools: nil, content: content)
                 )

@@ -3,6 +3,9 @@ import NIOConcurrencyHelpers
 
 /// What an editor on another machine wants of an agent beside turns.
 extension ACPAgent {
+    /// Bytes of an answer to a change of settings that is passed on.
+    private static let mostOfAnswer = 512 << 10
+
     package func open(_ turn: AgentTurn) async throws -> JSONValue? {
         let nobody = AgentConversation(emit: { _ in }, notice: { _ in }, keepAlive: {}, ask: { _ in .cancelled })
         let connection: ACPConnection
@@ -26,14 +29,27 @@ extension ACPAgent {
         home(of: chat).flatMap { connection, session in connection.facts(ofSession: session) }
     }
 
-    package func changesMode(ofChat chat: String, method: String, parameters: JSONValue) -> Bool {
-        guard method.isSame(as: ACPMessage.setOptionMethod) else { return true }
+    package func leave(of setting: JSONValue, ofChat chat: String) -> SettingLeave {
+        guard let (connection, session) = home(of: chat) else { return .lasting }
+        let modes = connection.modes(ofSession: session)
+        if let mode = setting["modeId"]?.string { return Self.leave(ofMode: mode, in: modes) }
         // What else an option does is the agent's to say: only these are known to be harmless.
-        guard let (connection, session) = home(of: chat), let id = parameters["configId"]?.string,
-            let options = connection.facts(ofSession: session)["configOptions"]?.array,
-            let option = options.first(where: { $0["id"]?.string?.isSame(as: id) == true })
-        else { return true }
-        return !["model", "thought_level"].contains { option["category"]?.string?.isSame(as: $0) == true }
+        guard let id = setting["configId"]?.string else { return .lasting }
+        if case .option(let own)? = modes?.setter, own.isSame(as: id), let mode = setting["value"]?.string {
+            return Self.leave(ofMode: mode, in: modes)
+        }
+        let category = option(id, in: connection.facts(ofSession: session))?["category"]?.string
+        return ["model", "thought_level"].contains { category?.isSame(as: $0) == true } ? .nothing : .lasting
+    }
+
+    private static func leave(ofMode mode: String, in modes: ACPModes?) -> SettingLeave {
+        modes?.asks(in: mode) == true ? .asking : .lasting
+    }
+
+    /// An option of a session, with its name and choices.
+    private func option(_ id: String, in facts: JSONValue) -> JSONValue? {
+        let options = facts["configOptions"]?.array ?? []
+        return options.first { $0["id"]?.string?.isSame(as: id) == true }
     }
 
     package func configure(chat: String, method: String, parameters: JSONValue) async throws -> JSONValue {
@@ -41,12 +57,12 @@ extension ACPAgent {
             throw AgentError(message: "\(launch.name) has no open session in this chat")
         }
         defer { connection.release() }
-        let value = parameters[method.isSame(as: ACPMessage.setOptionMethod) ? "value" : "modeId"]
-        // A switch says by its name what it allows.
-        let word = value == true ? parameters["configId"]?.string : value?.string
-        if !launch.allowsBypass, let word,
-            (connection.modes(ofSession: session) ?? ACPModes(current: word))
-                .asksNothing(in: word, more: launch.bypassModes)
+        let modes = connection.modes(ofSession: session)
+        let words = words(of: parameters, in: connection.facts(ofSession: session))
+        if !launch.allowsBypass,
+            words.contains(where: { word in
+                (modes ?? ACPModes(current: word)).asksNothing(in: word, more: launch.bypassModes)
+            })
         {
             throw AgentError(
                 message: "\(launch.name) would ask nothing with this setting. Its host does not allow that"
@@ -54,10 +70,28 @@ extension ACPAgent {
         }
         do {
             let call = ACPCall.configure(method: method, parameters: parameters, session: session)
-            return try await connection.call(call, within: limits.session)
+            // An agent that waits for a person may answer late.
+            let answer = try await connection.call(call, isVital: false, within: limits.session)
+            return answer.size <= Self.mostOfAnswer ? answer : [:]
         } catch {
             throw failure(error, over: connection)
         }
+    }
+
+    /// The words that say what a setting allows: ids and names of the option and of its value.
+    private func words(of setting: JSONValue, in facts: JSONValue) -> [String] {
+        if let mode = setting["modeId"]?.string { return [mode] }
+        guard let id = setting["configId"]?.string else { return [] }
+        let known = option(id, in: facts)
+        guard let value = setting["value"]?.string else {
+            // A switch.
+            return setting["value"] == true ? [id, known?["name"]?.string ?? id] : []
+        }
+        var choices: [JSONValue] = []
+        // They may be in groups.
+        for choice in known?["options"]?.array ?? [] { choices += choice["options"]?.array ?? [choice] }
+        let chosen = choices.first { $0["value"]?.string?.isSame(as: value) == true }
+        return [value, chosen?["name"]?.string ?? value]
     }
 
     /// The process that has a chat's session open, and the session's id.
@@ -70,13 +104,18 @@ extension ACPAgent {
 }
 
 extension ACPConnection {
+    /// Bytes of what an agent says of itself, in each of the members.
+    private static let mostOfMember = 64 << 10
+
     /// What the agent has said of itself and of a session, as members of the Agent Client Protocol; `updates` are the last
     /// ones that hold.
     func facts(ofSession session: String) -> JSONValue {
         state.withLockedValue { state in
             let facts = state.facts[ByteText(session)]
             var members: [String: JSONValue] = [:]
-            for name in ["agentInfo", "agentCapabilities", "authMethods"] { members[name] = state.introduction?[name] }
+            for name in ["agentInfo", "agentCapabilities", "authMethods"] {
+                members[name] = state.introduction?[name].flatMap { $0.size <= Self.mostOfMember ? $0 : nil }
+            }
             for name in ["modes", "models", "configOptions", "_meta"] { members[name] = facts?.opened[name] }
             members["updates"] = .array((facts?.updates ?? [:]).sorted { $0.key < $1.key }.map(\.value))
             return .object(members.filter { $0.value != .null })
@@ -94,9 +133,33 @@ enum ACPPrompt {
     /// - Throws: ``HostError`` for what is no list of blocks.
     static func blocks(_ text: String) throws(HostError) -> [JSONValue] {
         guard let blocks = JSONValue(lenient: Array(text.utf8))?.array, (1...most).contains(blocks.count),
-            blocks.allSatisfy({ $0["type"]?.string != nil })
+            blocks.allSatisfy(isKnown)
         else { throw HostError(.requestInvalid, "content is not JSON with blocks of a prompt") }
+        let pictures = blocks.filter { $0["type"] == "image" }
+        guard pictures.count <= TurnImage.mostPictures, pictures.allSatisfy(isPicture) else {
+            throw HostError(
+                .requestInvalid,
+                "content has too many pictures, or one that is too large or of another type"
+            )
+        }
         return blocks
+    }
+
+    /// Whether a block is of a kind whose text people see, too.
+    private static func isKnown(_ block: JSONValue) -> Bool {
+        switch block["type"]?.string {
+        case "text", "image", "audio", "resource_link": true
+        // What is not text is nothing that a person could look at.
+        case "resource": block["resource"]?["text"]?.string != nil
+        default: false
+        }
+    }
+
+    private static func isPicture(_ block: JSONValue) -> Bool {
+        guard let data = block["data"]?.string, data.utf8.count <= TurnImage.mostBytes / 3 * 4 + 4,
+            let bytes = Base64.decode(data)
+        else { return false }
+        return bytes.count <= TurnImage.mostBytes && TurnImage(file: bytes) != nil
     }
 
     /// The blocks for an agent, with files that it does not take as text.

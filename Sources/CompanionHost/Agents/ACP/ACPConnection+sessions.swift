@@ -117,6 +117,11 @@ extension ACPConnection.State {
         case .setMode: mode = nil
         default: return
         }
+        // An agent need not tell what it was told.
+        if let session = call.session {
+            if answer["configOptions"] != nil { facts[ByteText(session)]?.forget("config_option_update") }
+            if mode != nil { facts[ByteText(session)]?.forget("current_mode_update") }
+        }
         guard let session = call.session, var members = facts[ByteText(session)]?.opened.object else { return }
         if let options = answer["configOptions"] { members["configOptions"] = options }
         if let mode, var modes = members["modes"]?.object {
@@ -136,8 +141,9 @@ extension ACPConnection.State {
             modes[session] != nil || modes.count < sessions.count + ACPConnection.maximumStrangers
         else { return }
         switch update {
-        case .mode(let id): modes[session, default: ACPModes(current: id)].current = id
-        case .modes(let modes): self.modes[session] = modes
+        case .mode(let id) where id.utf8.count <= ACPCall.idSizes.upperBound:
+            modes[session, default: ACPModes(current: id)].current = id
+        case .modes(let modes) where modes.size <= ACPModes.mostBytes: self.modes[session] = modes
         default: break
         }
     }

@@ -74,6 +74,12 @@ struct ACPModes: Sendable, Hashable {
         }
     }
 
+    /// Bytes of all modes that are kept of an update.
+    static let mostBytes = 64 << 10
+
+    /// Bytes of all ids and names.
+    var size: Int { available.reduce(current.utf8.count) { $0 + $1.id.utf8.count + $1.name.utf8.count } }
+
     /// The name of a mode for people, in at most 100 scalars: its id if the agent gave no name.
     func name(of id: String) -> String {
         available.first { $0.id.isSame(as: id) }?.name ?? id.oneLine(atMost: 100)
@@ -97,6 +103,9 @@ extension ACPModes {
     /// Modes in which agents ask before they change something, the best first.
     private static let asking = ["default", "ask", "approve", "manual", "suggest", "agent", "build"]
 
+    /// Modes in which they change nothing.
+    private static let reading = ["plan", "readonly", "architect", "chat"]
+
     /// The letters of a text in lower case, without any other characters.
     private static func letters(_ text: some StringProtocol) -> String {
         var letters = String.UnicodeScalarView()
@@ -118,6 +127,12 @@ extension ACPModes {
         let whole = Self.letters(id)
         return more.contains(Self.letters(id: id)) || more.contains(name)
             || Self.bypassing.contains { whole.has($0) || name.has($0) }
+    }
+
+    /// Whether the agent is known to ask in a mode before it changes something, or to change nothing.
+    func asks(in id: String) -> Bool {
+        (Self.asking + Self.reading).contains { Self.letters(id: id).isSame(as: $0) }
+            && !asksNothing(in: id, more: [])
     }
 
     /// A mode in which the agent asks.

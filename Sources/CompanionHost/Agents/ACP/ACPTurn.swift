@@ -15,6 +15,8 @@ final class ACPTurn: Sendable {
         var open: [Int: AsyncStream<Void>.Continuation] = [:]
         var failure: AgentError?
         var isFlooded = false
+        /// Tools that were told without all that the agent said of them.
+        var shortened: Set<ByteText> = []
 
         /// Why the agent's updates are too many, once it is so.
         mutating func flood(_ limits: ACPConnection.Limits) -> AgentError? {
@@ -74,7 +76,7 @@ final class ACPTurn: Sendable {
             if state.isFlooded { return (nil, nil) }
             return (state.conversation.take(update), state.flood(limits))
         }
-        if events != nil, tellsWords, raw != .null { reader.emit(.acp(ACPFrame(.update(ACPWords.bounded(raw))))) }
+        if events != nil, tellsWords, raw != .null { tell(raw) }
         if events?.isEmpty == true { reader.keepAlive() }
         for event in events ?? [] { reader.emit(event) }
         switch update {
@@ -89,10 +91,23 @@ final class ACPTurn: Sendable {
         if let flood { fail(flood) }
     }
 
+    /// Tells an update in the agent's own words.
+    private func tell(_ raw: JSONValue) {
+        let update = ACPWords.bounded(raw)
+        if let tool = raw["toolCallId"]?.string, update != raw {
+            state.withLockedValue { _ = $0.shortened.insert(ByteText(tool)) }
+        }
+        reader.emit(.acp(ACPFrame(.update(update))))
+    }
+
     private func ask(_ question: ACPQuestion) {
+        // Whoever is asked about a tool that was not told whole gets the host's words, which say so.
+        let isWhole = state.withLockedValue { state in
+            !state.shortened.contains(ByteText(question.raw["toolCall"]?["toolCallId"]?.string ?? ""))
+        }
         put(question.key) { conversation in
             var tool = conversation.question(question)
-            if tellsWords { tool.acp = ACPPersonRequest.text(of: question.raw) }
+            if tellsWords, isWhole { tool.acp = ACPPersonRequest.text(of: question.raw) }
             return .tool(tool)
         }
     }

@@ -42,4 +42,7 @@ struct ACPSessionFacts: Sendable, Hashable {
         guard others + update.size <= Self.mostBytes else { return }
         updates[kind] = update
     }
+
+    /// Forgets an update that no longer holds.
+    mutating func forget(_ kind: String) { updates[kind] = nil }
 }

@@ -28,14 +28,21 @@ package protocol ProjectCreating: Sendable {
 package struct OpenedAgent: Sendable, Hashable {
     /// The directory that it works in at the host.
     package var directory: String?
+    /// The id of the project that the chat belongs to.
+    package var projectID: String?
     /// What it says of itself and of the session, as members of the Agent Client Protocol, with the last `updates` that
     /// hold; nil for an agent that does not speak it.
     package var facts: JSONValue?
     /// The turn that runs in the chat.
     package var turnID: String?
 
-    package init(directory: String? = nil, facts: JSONValue? = nil, turnID: String? = nil) {
-        (self.directory, self.facts, self.turnID) = (directory, facts, turnID)
+    package init(
+        directory: String? = nil,
+        projectID: String? = nil,
+        facts: JSONValue? = nil,
+        turnID: String? = nil
+    ) {
+        (self.directory, self.projectID, self.facts, self.turnID) = (directory, projectID, facts, turnID)
     }
 }
 

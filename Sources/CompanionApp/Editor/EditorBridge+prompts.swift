@@ -29,6 +29,8 @@ extension EditorBridge {
         guard !isCancelled(number) else { return Self.cancelled }
         do {
             return try await withHost { [request] host in
+                // The host may have been looked for.
+                guard await !self.isCancelled(number) else { return Self.cancelled }
                 let turn = try host.turns.turn(chatID: prompt.session, request: request)
                 let answer = try await self.follow(
                     turn,
@@ -49,15 +51,23 @@ extension EditorBridge {
         guard let session = sessions[ByteText(id)], !prompts.values.contains(where: { $0.turn == turn }) else { return }
         let number = keep(RunningPrompt(session: id, turn: turn))
         defer { forget(number) }
-        do {
-            try await withHost { host in
-                guard let agents = host.offer.agents else { return }
-                let events = agents.follow(turnID: turn, inChat: id)
-                // It may have come from another program, without the agent's own words.
-                _ = try await self.follow(events, of: number, hasWords: false, session.project.paths, at: host)
+        let watching = Task {
+            do {
+                try await withHost { host in
+                    guard let agents = host.offer.agents else { return }
+                    let events = agents.follow(turnID: turn, inChat: id)
+                    // It may have come from another program, without the agent's own words.
+                    _ = try await self.follow(events, of: number, hasWords: false, session.project.paths, at: host)
+                }
+            } catch {
+                if !Task.isCancelled { say(id, AppError(describing: error).message) }
             }
-        } catch {
-            if !Task.isCancelled { say(id, AppError(describing: error).message) }
+        }
+        prompts[number]?.watching = watching
+        await withTaskCancellationHandler {
+            await watching.value
+        } onCancel: {
+            watching.cancel()
         }
     }
 
@@ -76,7 +86,7 @@ extension EditorBridge {
     ) async throws -> JSONValue? {
         guard let id = prompts[number]?.session else { return nil }
         var frames = EditorFrames()
-        var (hasWords, answer) = (hasWords, JSONValue?.none)
+        var (hasWords, answer, paths) = (hasWords, JSONValue?.none, paths)
         do {
             for try await event in turn {
                 guard prompts[number] != nil else { return nil }
@@ -85,6 +95,7 @@ extension EditorBridge {
                     prompts[number]?.turn = turn
                     if isCancelled(number) { await cancel(number) }
                 case .acp(let words):
+                    if !hasWords, let known = await reopened(id, at: host) { paths = known }
                     switch words.content {
                     case .update(let update):
                         hasWords = true
@@ -153,6 +164,7 @@ extension EditorBridge {
         _ paths: EditorPaths,
         at host: HostSession
     ) {
+        guard prompts[number]?.questions[ByteText(request.approvalId)] == nil else { return }
         prompts[number]?.questions[ByteText(request.approvalId)] = Task {
             await decide(request.approvalId, of: number, in: id, at: host) { asked in
                 // The host chooses nothing else: neither another method nor another session.
@@ -178,8 +190,8 @@ extension EditorBridge {
                 )
                 return nil
             }
-            let options = asked.approval.options ?? []
-            let text = asked.approval.arguments ?? asked.approval.title
+            let options = (asked.approval.options ?? []).filter { asked.mayAlways || !$0.kind.mayLast }
+            let text = Self.fenced(asked.approval.arguments ?? asked.approval.title)
             let parameters: [String: JSONValue] = [
                 "toolCall": [
                     "toolCallId": .string(notice.id), "title": .string(notice.title), "kind": .string(notice.kind),
@@ -190,13 +202,25 @@ extension EditorBridge {
                     options.map {
                         [
                             "optionId": .string($0.id), "name": .string($0.name),
-                            "kind": .string($0.kind == .other ? "allow_once" : $0.kind.rawValue),
+                            "kind": .string($0.kind == .other ? "allow_always" : $0.kind.rawValue),
                         ]
                     }
                 ),
             ]
             return await self.permission(parameters, asked, of: number, in: id)
         }
+    }
+
+    /// A text as Markdown that shows all of it.
+    private static func fenced(_ text: String) -> String {
+        let shown = TerminalText.block(text)
+        var (run, longest) = (0, 2)
+        for byte in shown.utf8 {
+            run = byte == UInt8(ascii: "`") ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        let fence = String(repeating: "`", count: longest + 1)
+        return "\(fence)\n\(shown)\n\(fence)"
     }
 
     /// Fetches a question, has the editor answer it, and passes the answer on.
@@ -209,7 +233,8 @@ extension EditorBridge {
     ) async {
         do {
             let approvals = try host.approvals
-            guard let asked = try await approvals.approval(id: approval), asked.approval.isPending else { return }
+            let found = try await persistently { try await approvals.approval(id: approval) }
+            guard let asked = found, asked.approval.isPending else { return }
             guard asked.mayDecide else {
                 return say(
                     id,
@@ -219,11 +244,24 @@ extension EditorBridge {
             }
             guard let answer = await answer(asked), !Task.isCancelled else { return }
             prompts[number]?.answered.insert(ByteText(approval))
-            _ = try await approvals.decide(asked.approval, with: answer)
+            _ = try await persistently { try await approvals.decide(asked.approval, with: answer) }
         } catch let error as CompanionClientError where error.code == .alreadyDecided {
             say(id, "The answer of the editor came too late: \(error.message)")
         } catch {
             if !Task.isCancelled { say(id, AppError(describing: error).message) }
+        }
+    }
+
+    /// Does something at the host, and waits for the host where it cannot be reached: its turn waits as well.
+    private func persistently<Value>(_ body: () async throws -> Value) async throws -> Value {
+        while true {
+            do {
+                return try await body()
+            } catch let error as CompanionClientError
+                where [.unreachable, .timedOut, .streamInterrupted].contains(error.code)
+            {
+                try await environment.clock.sleep(for: .seconds(1))
+            }
         }
     }
 
@@ -264,11 +302,21 @@ extension EditorBridge {
         of number: Int,
         in id: String
     ) async -> ApprovalAnswer? {
-        guard editorShows(asked.approval.link == nil ? "form" : "url") else {
+        let link = asked.approval.link
+        guard editorShows(link == nil ? "form" : "url") else {
             say(
                 id,
                 "\(asked.approval.title). To answer: pairtool approvals answer \(request.approvalId.shortID)"
             )
+            return nil
+        }
+        // The host may not say one thing to its owner and another one to the editor.
+        let told = JSONValue(lenient: Array(request.parameters.utf8))
+        let mode = told?["mode"]?.string ?? "form"
+        guard mode.isSame(as: link == nil ? "form" : "url"),
+            link == nil || told?["url"]?.string.flatMap(PageLink.init)?.url.isSame(as: link ?? "") == true
+        else {
+            say(id, "The host's question is not what it says: it is not shown")
             return nil
         }
         guard let parameters = request.checkedParameters,

@@ -19,19 +19,22 @@ extension EditorBridge {
             in: try await host.projects.mergedProjects(),
             known: try EditorProjects(paths: environment.paths).entries(),
             hostID: host.host.id,
-            hostName: host.host.name
+            hostName: host.host.name,
+            home: EditorPaths.normal(environment.variables["HOME"] ?? "/")
         )
     }
 
     func newSession(_ parameters: JSONValue, at host: HostSession) async throws -> Answer {
         let project = try await project(parameters, at: host)
+        // Before there is a chat for it.
+        let model = choices.agent == nil ? nil : try await host.model(choices.agent)
         let id: String
         if let agents = host.offer.agents {
             id = try await agents.createDraft(projectID: project.project.id).id
         } else {
             id = try await host.turns.makeChat(projectID: project.project.id, title: "")
         }
-        let session = Session(project: project, model: choices.agent)
+        let session = Session(project: project, model: model)
         return try await opened(id, session, at: host, parameters)
     }
 
@@ -68,27 +71,45 @@ extension EditorBridge {
         var (session, facts, turn) = (session, JSONValue?.none, String?.none)
         if let agents = host.offer.agents {
             let agent = try await agents.openAgent(chatID: id, model: session.model)
-            (facts, turn) = (agent.facts, agent.turnID)
-            (session.sendsContent, session.hasWords) = (true, facts != nil)
-            // A working tree of its own is the project in another place.
-            if let directory = agent.directory, agent.facts != nil,
-                EditorPaths.rest(of: directory, in: session.project.paths.remote) == nil
-            {
-                session.project.paths.remote = EditorPaths.normal(directory)
+            if let project = agent.projectID, !session.project.project.ids.contains(where: { $0.isSame(as: project) }) {
+                throw ACPRefusal(
+                    code: ACPRefusal.invalidParameters,
+                    message: "This session is in another project of \(host.host.name) than "
+                        + session.project.project.project.name
+                )
             }
+            (facts, turn) = (agent.facts, agent.turnID)
+            session.take(agent)
         }
         sessions[ByteText(id)] = session
         var result: [String: JSONValue] = parameters["sessionId"] == nil ? ["sessionId": .string(id)] : [:]
         for name in ["modes", "models", "configOptions", "_meta"] { result[name] = facts?[name] }
-        var updates = (facts?["updates"]?.array ?? []).filter { update in
-            update["sessionUpdate"]?.string.map(ACPMessage.stateUpdates.contains) == true
-        }
+        var updates: [JSONValue] = []
         if parameters["mcpServers"]?.array?.isEmpty == false {
             // They are commands of another machine.
             let text = "The editor's MCP servers stay here: the agent on \(host.host.name) does not get them.\n"
             updates.append(EditorFrames.chunk("agent_thought_chunk", text))
         }
         return Answer(result: .object(result), session: id, updates: updates, turn: turn)
+    }
+
+    /// What the agent has told of a session that holds now.
+    func stateUpdates(of id: String) async -> [JSONValue] {
+        let facts = try? await withHost { try await $0.offer.agents?.openAgent(chatID: id, model: nil).facts }
+        return (facts?["updates"]?.array ?? []).filter { update in
+            update["sessionUpdate"]?.string.map(ACPMessage.stateUpdates.contains) == true
+        }
+    }
+
+    /// Asks again where the agent of a session works: some hosts make a working tree for the first prompt.
+    ///
+    /// - Returns: nil where that is known already.
+    func reopened(_ id: String, at host: HostSession) async -> EditorPaths? {
+        guard let agents = host.offer.agents, let known = sessions[ByteText(id)], known.sendsContent, !known.hasWords,
+            let agent = try? await agents.openAgent(chatID: id, model: nil), agent.facts != nil
+        else { return nil }
+        sessions[ByteText(id)]?.take(agent)
+        return sessions[ByteText(id)]?.project.paths
     }
 
     func list(_ parameters: JSONValue, at host: HostSession) async throws -> JSONValue {

@@ -34,6 +34,17 @@ package actor EditorBridge {
         /// Whether it tells the agent's own words. A host that makes working trees opens no session before the first prompt,
         /// so that this is not known there.
         var hasWords = false
+
+        /// Takes over where the agent works, and how it is spoken with.
+        mutating func take(_ agent: OpenedAgent) {
+            (sendsContent, hasWords) = (true, agent.facts != nil)
+            // A working tree of its own is the project in another place.
+            if let directory = agent.directory, hasWords,
+                EditorPaths.rest(of: directory, in: project.paths.remote) == nil
+            {
+                project.paths.remote = EditorPaths.normal(directory)
+            }
+        }
     }
 
     let host: HostSelector
@@ -69,15 +80,22 @@ package actor EditorBridge {
         await withDiscardingTaskGroup { group in
             for await line in lines {
                 let messages = ACPMessage.all(in: line)
-                if messages.isEmpty {
-                    send(.answer(.null, .failure(ACPRefusal(code: ACPRefusal.noMessage, message: "Parse error"))))
-                }
+                if messages.isEmpty, let fault = Self.fault(of: line) { send(.answer(.null, .failure(fault))) }
                 for message in messages {
                     if let work = take(message) { group.addTask { await work() } }
                 }
             }
             group.cancelAll()
         }
+    }
+
+    /// - Returns: The refusal of a line that is no message; nil for an answer to nothing, which gets none.
+    private static func fault(of line: [UInt8]) -> ACPRefusal? {
+        guard let value = JSONValue(lenient: line) else {
+            return ACPRefusal(code: ACPRefusal.noMessage, message: "Parse error")
+        }
+        guard value["result"] == nil, value["error"] == nil else { return nil }
+        return ACPRefusal(code: ACPRefusal.noRequest, message: "Invalid request")
     }
 
     /// - Returns: The work that the message asks for.
@@ -120,7 +138,9 @@ package actor EditorBridge {
 
     /// Forgets a prompt, and takes its questions back.
     func forget(_ number: Int) {
-        prompts.removeValue(forKey: number)?.questions.values.forEach { $0.cancel() }
+        let prompt = prompts.removeValue(forKey: number)
+        prompt?.watching?.cancel()
+        prompt?.questions.values.forEach { $0.cancel() }
     }
 
     private func answer(_ id: ACPID, _ method: String, _ parameters: JSONValue, _ prompt: Int?) async {
@@ -135,13 +155,12 @@ package actor EditorBridge {
         }
         send(.answer(id, .success(answer.result)))
         guard let session = answer.session else { return }
-        if !answer.updates.isEmpty {
-            // Editors miss what comes together with the answer that names the session.
-            try? await environment.clock.sleep(for: .milliseconds(200))
-            guard !Task.isCancelled else { return }
-            for update in answer.updates {
-                tell(session, sessions[ByteText(session)]?.project.paths.forEditor(update) ?? update)
-            }
+        // Editors miss what comes together with the answer that names the session, and agents tell more behind theirs.
+        try? await environment.clock.sleep(for: .milliseconds(200))
+        guard !Task.isCancelled else { return }
+        let state = sessions[ByteText(session)]?.hasWords == true ? await stateUpdates(of: session) : []
+        for update in state + answer.updates {
+            tell(session, sessions[ByteText(session)]?.project.paths.forEditor(update) ?? update)
         }
         if let turn = answer.turn { await watch(turn, in: session) }
     }
@@ -295,6 +314,8 @@ struct RunningPrompt: Sendable {
     var isCancelled = false
     /// The host's id of its turn.
     var turn: String?
+    /// What tells of it, for a turn that somebody else has begun.
+    var watching: Task<Void, Never>?
     /// Questions of the agent that the editor is asked, by their ids at the host.
     var questions: [ByteText: Task<Void, Never>] = [:]
     /// Those that the editor has answered, and the host is told so.

@@ -71,7 +71,9 @@ struct EditorProject: Sendable {
     /// The project that a directory of the editor is in: the named one, one with the same path at the host, or one that
     /// was stored. Never by a similar name: the agent would work in another repository.
     ///
-    /// - Parameter named: As the user has named it; nil for none.
+    /// - Parameters:
+    ///   - named: As the user has named it; nil for none.
+    ///   - home: The user's home directory. A project that has all of it is none by its path alone.
     /// - Throws: ``ACPRefusal`` that names the projects of the host.
     static func find(
         at directory: String,
@@ -79,10 +81,25 @@ struct EditorProject: Sendable {
         in projects: [MergedProject],
         known: [EditorProjects.Entry],
         hostID: String,
-        hostName: String
+        hostName: String,
+        home: String
     ) throws -> EditorProject {
         let (here, real) = (EditorPaths.normal(directory), EditorPaths.real(directory))
         let usable = projects.filter { !$0.project.localPath.isEmpty }
+        // A host that names a whole machine as a project would have the editor open any file.
+        let near = usable.filter { EditorPaths.rest(of: home, in: EditorPaths.normal($0.project.localPath)) == nil }
+        /// The innermost of directories that this one is in, and its path as the editor writes it: behind a symbolic
+        /// link, that is another one.
+        func innermost<Place>(_ places: [Place], _ path: (Place) -> String) -> (Place, String)? {
+            places.compactMap { place -> (Place, size: Int, String)? in
+                let path = EditorPaths.normal(path(place))
+                if EditorPaths.rest(of: here, in: path) != nil { return (place, path.utf8.count, path) }
+                guard let rest = EditorPaths.rest(of: real, in: path) else { return nil }
+                return (place, path.utf8.count, here.dropping(suffix: rest).map(String.init) ?? path)
+            }
+            .max { $0.size < $1.size }.map { ($0.0, $0.2) }
+        }
+        let stored = known.filter { $0.host == hostID }
         if let named {
             let found = try NameMatch.find(
                 named,
@@ -99,29 +116,17 @@ struct EditorProject: Sendable {
                     message: "\(hostName) does not say where \(found.project.name) is"
                 )
             }
-            return EditorProject(
-                project: found,
-                paths: EditorPaths(local: directory, remote: found.project.localPath)
-            )
+            let remote = found.project.localPath
+            let places = stored.filter { $0.project.isSame(as: remote) }.map(\.local) + [remote]
+            let local = innermost(places) { $0 }?.1 ?? directory
+            return EditorProject(project: found, paths: EditorPaths(local: local, remote: remote))
         }
-        /// The innermost of directories that this one is in, and its path as the editor writes it: behind a symbolic
-        /// link, that is another one.
-        func innermost<Place>(_ places: [Place], _ path: (Place) -> String) -> (Place, String)? {
-            places.compactMap { place -> (Place, size: Int, String)? in
-                let path = EditorPaths.normal(path(place))
-                if EditorPaths.rest(of: here, in: path) != nil { return (place, path.utf8.count, path) }
-                guard let rest = EditorPaths.rest(of: real, in: path) else { return nil }
-                return (place, path.utf8.count, here.dropping(suffix: rest).map(String.init) ?? path)
-            }
-            .max { $0.size < $1.size }.map { ($0.0, $0.2) }
-        }
-        let stored = known.filter { $0.host == hostID }
         if let (entry, local) = innermost(stored, \.local),
             let found = usable.first(where: { $0.project.localPath.isSame(as: entry.project) })
         {
             return EditorProject(project: found, paths: EditorPaths(local: local, remote: entry.project))
         }
-        if let (found, path) = innermost(usable, \.project.localPath) {
+        if let (found, path) = innermost(near, \.project.localPath) {
             return EditorProject(project: found, paths: EditorPaths(local: path, remote: found.project.localPath))
         }
         let names = usable.prefix(20).map { "\($0.project.name) (\($0.project.localPath))" }

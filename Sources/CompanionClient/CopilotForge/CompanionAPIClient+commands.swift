@@ -270,6 +270,7 @@ package struct SignedCommands: ProjectCreating, TurnCancelling {
 extension SignedCommands: AgentOpening {
     private struct Opened: Decodable {
         var directory: String?
+        var projectId: String?
         var agent: String?
         var turnId: String?
     }
@@ -286,6 +287,7 @@ extension SignedCommands: AgentOpening {
         let opened: Opened = try await client.result(of: .agentOpen(chatID: chatID, model: model))
         return OpenedAgent(
             directory: opened.directory,
+            projectID: opened.projectId,
             facts: opened.agent.flatMap { JSONValue(lenient: Array($0.utf8)) },
             turnID: opened.turnId
         )

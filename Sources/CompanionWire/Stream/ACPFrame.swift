@@ -16,12 +16,21 @@ package struct ACPFrame: Sendable, Hashable {
 
     package init(_ content: Content) { self.content = content }
 
-    /// Bytes that it takes, about.
+    /// Bytes of its JSON, about.
     package var size: Int {
         switch content {
-        case .update(let value), .answer(let value): value.size
+        case .update(let value), .answer(let value): Self.bytes(of: value)
         case .request(let request): request.parameters.utf8.count
         case .cut: 0
+        }
+    }
+
+    private static func bytes(of value: JSONValue) -> Int {
+        switch value {
+        case .string(let text): text.utf8.count + 2
+        case .array(let elements): elements.reduce(2) { $0 + bytes(of: $1) + 1 }
+        case .object(let members): members.reduce(2) { $0 + $1.key.utf8.count + bytes(of: $1.value) + 4 }
+        default: 8
         }
     }
 }
@@ -56,7 +65,8 @@ extension ACPPersonRequest {
     /// - Returns: nil for what is no object, or over 1 MiB.
     package static func text(of parameters: JSONValue) -> String? {
         guard var members = parameters.object else { return nil }
-        members["sessionId"] = nil
+        // They are of the host's numbering.
+        (members["sessionId"], members["requestId"]) = (nil, nil)
         var bytes: [UInt8] = []
         write(.object(members), isOrdered: false, to: &bytes)
         guard bytes.count <= mostBytes else { return nil }

@@ -15,8 +15,8 @@ package struct TLSInterceptor: Sendable {
 
 /// Runs `body` with somebody in between it and the host at a port of this machine.
 ///
-/// - Parameter certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two
-///   say.
+/// - Parameters:
+///   - certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two say.
 ///   - rewrite: Says something else in the host's place: gets what it sent, and returns what goes on; nil waits for more.
 ///     Default: nothing is changed.
 package func withTLSInterceptor<Result>(

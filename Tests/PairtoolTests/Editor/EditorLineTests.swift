@@ -79,6 +79,37 @@ import Testing
         }
     }
 
+    @Test("A thread that is opened while its turn runs shows what has come, goes on with it, and does not end it")
+    func opened() async throws {
+        try await withHost { _, owner, user in
+            let directory = owner.directory + "/garden"
+            try await TestEditor.with(user) { first in
+                let session = try await first.begin(in: directory)
+                await first.hold()
+                async let answer = first.prompt("count 4", in: session)
+                await first.see("2 ")
+                try await TestEditor.with(user) { second in
+                    await second.call("initialize", ["protocolVersion": 1, "clientCapabilities": [:]])
+                    let place: JSONValue = [
+                        "sessionId": .string(session), "cwd": .string(directory), "mcpServers": [],
+                    ]
+                    // What it cancels is its own.
+                    await second.notify("session/cancel", ["sessionId": .string(session)])
+                    let loaded = await second.call("session/load", place)
+                    #expect(loaded["code"] == nil, "\(loaded)")
+                    // It gives the leave that the first one has not given yet.
+                    await second.see("3 ")
+                    let updates = await second.updates
+                    #expect(updates.first?["sessionUpdate"] == "user_message_chunk")
+                    #expect(said(updates) == ["0 ", "1 ", "2 ", "y ", "3 "], "\(updates)")
+                }
+                #expect(await answer["stopReason"] == "end_turn")
+                #expect(await first.asked == ["session/request_permission", "$/cancel_request"])
+                #expect(said(await first.updates) == ["0 ", "1 ", "2 ", "y ", "3 "])
+            }
+        }
+    }
+
     @Test("Whatever a host sends, an editor is told updates and asked for leave, and nothing else")
     func hostile() async throws {
         let frames = [
@@ -111,6 +142,14 @@ import Testing
                         #expect(answer["stopReason"] == "end_turn", "\(answer)")
                     }
                     #expect(sent.withLockedValue { $0 } == hostile.count)
+                    // A question that there is, with another method.
+                    async let asked = editor.prompt("ask", in: session)
+                    var id: String?
+                    while id == nil {
+                        id = try await owner.spawn(["host", "approvals", "--json"]).json.first?["id"]?.string
+                    }
+                    _ = try await owner.spawn(["host", "approvals", "approve", try #require(id)])
+                    #expect(await asked["stopReason"] == "end_turn")
                     #expect(await editor.asked == [], "neither another method nor a question that nobody asked")
                     let updates = await editor.takeUpdates()
                     #expect(updates.allSatisfy { $0["sessionUpdate"]?.string != nil }, "\(updates)")
@@ -123,11 +162,13 @@ import Testing
 
     private static let mark = "HARMLESS"
 
-    /// Puts a frame of a hostile host in the place of each with the mark, with as many bytes.
+    /// Puts a frame of a hostile host in the place of each with the mark, and another method in that of a request, with as
+    /// many bytes.
     private static func replace(_ bytes: [UInt8], by frames: [String], _ sent: NIOLockedValueBox<Int>) -> [UInt8]? {
         let text = String(decoding: bytes, as: UTF8.self)
+            .replacing(#""session/request_permission""#, with: #""fs/write_text_file"        "#)
         guard let start = text.firstRange(of: #"{"type":"agent_acp""#)?.lowerBound, text[start...].contains(mark) else {
-            return bytes
+            return Array(text.utf8)
         }
         guard let end = text[start...].firstRange(of: "\n\n")?.lowerBound else { return nil }
         let frame = sent.withLockedValue { count in

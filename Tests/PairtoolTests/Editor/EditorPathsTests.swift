@@ -78,7 +78,8 @@ struct EditorPathsTests {
                     in: [project],
                     known: [entry],
                     hostID: "h",
-                    hostName: "Shed"
+                    hostName: "Shed",
+                    home: "/home/gardener"
                 )
                 #expect(found.paths == EditorPaths(local: real + local, remote: "/srv/garden"))
             }

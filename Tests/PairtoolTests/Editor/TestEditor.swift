@@ -10,6 +10,10 @@ actor TestEditor {
     private let input: AsyncStream<[UInt8]>.Continuation
     private var waiting: [Int: CheckedContinuation<JSONValue, Never>] = [:]
     private var count = 0
+    /// Whether it leaves questions open.
+    private var holds = false
+    /// Who waits for a text in an update.
+    private var watches: [(text: String, CheckedContinuation<Void, Never>)] = []
     /// The updates that it was told, in their order.
     private(set) var updates: [JSONValue] = []
     /// Methods that it was asked for.
@@ -55,10 +59,14 @@ actor TestEditor {
                     case .failure(let refusal): ["code": .integer(refusal.code), "message": .string(refusal.message)]
                     }
                 id.number.flatMap { waiting.removeValue(forKey: $0) }?.resume(returning: answer)
-            case .notification("session/update", let parameters): updates.append(parameters["update"] ?? .null)
+            case .notification("session/update", let parameters):
+                updates.append(parameters["update"] ?? .null)
+                for (text, watch) in watches where hasSeen(text) { watch.resume() }
+                watches.removeAll { hasSeen($0.text) }
             case .notification(let method, _): asked.append(method)
             case .request(let id, let method, let parameters):
                 asked.append(method)
+                guard !holds else { continue }
                 let option = parameters["options"]?.array?.first?["optionId"] ?? .null
                 let outcome: JSONValue = ["outcome": ["outcome": "selected", "optionId": option]]
                 input.yield(ACPMessage.answer(id, .success(outcome)).line)
@@ -94,6 +102,22 @@ actor TestEditor {
             "session/prompt",
             ["sessionId": .string(session), "prompt": [["type": "text", "text": .string(text)]]]
         )
+    }
+
+    func hold() { holds = true }
+
+    func notify(_ method: String, _ parameters: JSONValue) {
+        input.yield(ACPMessage.notification(method: method, parameters: parameters).line)
+    }
+
+    private func hasSeen(_ text: String) -> Bool {
+        updates.contains { $0["content"]?["text"]?.string == text }
+    }
+
+    /// Waits for an update with a text.
+    func see(_ text: String) async {
+        guard !hasSeen(text) else { return }
+        await withCheckedContinuation { watches.append((text, $0)) }
     }
 
     /// Takes the updates that came so far.

@@ -137,12 +137,21 @@ extension EditorBridge {
 
     // MARK: Questions
 
+    /// Questions of a turn that are put to the editor, as many as a host keeps open.
+    private static let mostQuestions = 64
+
+    /// Whether a question is new, and there are not too many.
+    private func mayAsk(_ approval: String, of number: Int) -> Bool {
+        guard let questions = prompts[number]?.questions else { return false }
+        return questions[ByteText(approval)] == nil && questions.count < Self.mostQuestions
+    }
+
     /// Takes what the host says of a question of the agent.
     private func take(_ notice: ApprovalNotice, of number: Int, in id: String, at host: HostSession) {
         let key = ByteText(notice.id)
         switch notice.phase {
         case .asked:
-            guard prompts[number]?.questions[key] == nil else { return }
+            guard mayAsk(notice.id, of: number) else { return }
             prompts[number]?.questions[key] = Task { await putPlain(notice, of: number, in: id, at: host) }
         case .decided:
             // Whose answer counted, the host says to who has answered.
@@ -164,7 +173,7 @@ extension EditorBridge {
         _ paths: EditorPaths,
         at host: HostSession
     ) {
-        guard prompts[number]?.questions[ByteText(request.approvalId)] == nil else { return }
+        guard mayAsk(request.approvalId, of: number) else { return }
         prompts[number]?.questions[ByteText(request.approvalId)] = Task {
             await decide(request.approvalId, of: number, in: id, at: host) { asked in
                 // The host chooses nothing else: neither another method nor another session.

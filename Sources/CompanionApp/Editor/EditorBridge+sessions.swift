@@ -90,15 +90,34 @@ extension EditorBridge {
             let text = "The editor's MCP servers stay here: the agent on \(host.host.name) does not get them.\n"
             updates.append(EditorFrames.chunk("agent_thought_chunk", text))
         }
-        return Answer(result: .object(result), session: id, updates: updates, turn: turn)
+        return Answer(
+            result: .object(result),
+            session: id,
+            state: Self.updates(in: facts),
+            updates: updates,
+            turn: turn
+        )
     }
 
-    /// What the agent has told of a session that holds now.
-    func stateUpdates(of id: String) async -> [JSONValue] {
-        let facts = try? await withHost { try await $0.offer.agents?.openAgent(chatID: id, model: nil).facts }
-        return (facts?["updates"]?.array ?? []).filter { update in
+    private static func updates(in facts: JSONValue?) -> [JSONValue] {
+        (facts?["updates"]?.array ?? []).filter { update in
             update["sessionUpdate"]?.string.map(ACPMessage.stateUpdates.contains) == true
         }
+    }
+
+    /// What holds of a session a moment after it was opened. Of one that is prompted meanwhile the turn tells the rest.
+    ///
+    /// - Parameter state: What held when it was opened.
+    func current(_ state: [JSONValue], of id: String) async -> [JSONValue] {
+        guard sessions[ByteText(id)]?.hasWords == true else { return state }
+        var facts: JSONValue?
+        if sessions[ByteText(id)]?.isPrompted == false {
+            facts = try? await withHost { try await $0.offer.agents?.openAgent(chatID: id, model: nil).facts }
+        }
+        guard let session = sessions[ByteText(id)] else { return [] }
+        if let facts, !session.isPrompted { return Self.updates(in: facts) }
+        // The editor knows what it has set.
+        return session.isChanged ? [] : state
     }
 
     /// Asks again where the agent of a session works: some hosts make a working tree for the first prompt.
@@ -146,6 +165,7 @@ extension EditorBridge {
 
     func configure(_ method: String, _ parameters: JSONValue) async throws -> JSONValue {
         let (id, _) = try session(parameters)
+        sessions[ByteText(id)]?.isChanged = true
         var setting = parameters.object ?? [:]
         setting["sessionId"] = nil
         return try await withHost { [setting] host in

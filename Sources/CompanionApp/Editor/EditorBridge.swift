@@ -34,6 +34,10 @@ package actor EditorBridge {
         /// Whether it tells the agent's own words. A host that makes working trees opens no session before the first prompt,
         /// so that this is not known there.
         var hasWords = false
+        /// Whether the editor has prompted in it.
+        var isPrompted = false
+        /// Whether the editor has changed its settings.
+        var isChanged = false
 
         /// Takes over where the agent works, and how it is spoken with.
         mutating func take(_ agent: OpenedAgent) {
@@ -127,7 +131,9 @@ package actor EditorBridge {
 
     /// - Returns: The number of a prompt; nil for one that lacks something.
     private func begin(_ parameters: JSONValue) -> Int? {
-        RunningPrompt(of: parameters).map(keep)
+        guard let prompt = RunningPrompt(of: parameters) else { return nil }
+        sessions[ByteText(prompt.session)]?.isPrompted = true
+        return keep(prompt)
     }
 
     func keep(_ prompt: RunningPrompt) -> Int {
@@ -158,8 +164,7 @@ package actor EditorBridge {
         // Editors miss what comes together with the answer that names the session, and agents tell more behind theirs.
         try? await environment.clock.sleep(for: .milliseconds(200))
         guard !Task.isCancelled else { return }
-        let state = sessions[ByteText(session)]?.hasWords == true ? await stateUpdates(of: session) : []
-        for update in state + answer.updates {
+        for update in await current(answer.state, of: session) + answer.updates {
             tell(session, sessions[ByteText(session)]?.project.paths.forEditor(update) ?? update)
         }
         if let turn = answer.turn { await watch(turn, in: session) }
@@ -169,6 +174,9 @@ package actor EditorBridge {
     struct Answer {
         var result: JSONValue
         var session: String?
+        /// What the agent had told of the session by then.
+        var state: [JSONValue] = []
+        /// What pairtool tells besides.
         var updates: [JSONValue] = []
         /// A turn that runs in the session, and is told behind it.
         var turn: String?

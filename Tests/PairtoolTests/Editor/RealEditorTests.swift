@@ -136,6 +136,64 @@ struct RealEditorTests {
         }
     }
 
+    /// An editor of the protocol's own Python library, which checks each message by the protocol's schema: it begins a session,
+    /// prompts, gives leave, lists, loads, and closes.
+    private static let editor = """
+        import asyncio, sys
+        from acp import spawn_agent_process, text_block
+        from acp.schema import AllowedOutcome, RequestPermissionResponse
+
+        class Editor:
+            def on_connect(self, conn): pass
+            async def request_permission(self, options, session_id, tool_call, **_):
+                print("asked", tool_call.title, flush=True)
+                outcome = AllowedOutcome(outcome="selected", option_id=options[0].option_id)
+                return RequestPermissionResponse(outcome=outcome)
+            async def session_update(self, session_id, update, **_): print("told", update.session_update, flush=True)
+
+        async def main():
+            async with spawn_agent_process(Editor(), sys.argv[2], "acp", env=dict(__import__("os").environ)) as (agent, _):
+                print("is", (await agent.initialize(protocol_version=1)).agent_info.name)
+                session = await agent.new_session(cwd=sys.argv[1], mcp_servers=[])
+                for prompt in ("think", "ask"):
+                    answer = await agent.prompt(session_id=session.session_id, prompt=[text_block(prompt)])
+                    print("ended", answer.stop_reason)
+                listed = await agent.list_sessions(cwd=sys.argv[1])
+                print("listed", [s.session_id for s in listed.sessions] == [session.session_id])
+                await agent.load_session(cwd=sys.argv[1], session_id=session.session_id, mcp_servers=[])
+                print("loaded")
+                await agent.close_session(session_id=session.session_id)
+                print("closed")
+
+        asyncio.run(main())
+        """
+
+    @Test("An editor that checks each message by the protocol's schema works with pairtool")
+    func library() async throws {
+        try await withProject { owner, user in
+            let agent = try FakeACPAgent.command(in: owner.directory)
+            let project = owner.directory + "/garden"
+            let arguments = [
+                "--name", "Shed", "--project", project, "--acp", "--agent-command", agent.joined(separator: " "),
+            ]
+            let editor = user.directory + "/editor.py"
+            try Data(Self.editor.utf8).write(to: URL(filePath: editor))
+            try await withRunningHost(owner, arguments) { events in
+                try await user.pair(try await events.payload.text)
+                let result = try await user.spawn(program: [RealAgent.python, editor, project, BuiltTool.path])
+                let seen = result.out.split(separator: "\n")
+                #expect(result.status == 0 && seen.last == "closed", "\(result)")
+                for line in [
+                    "is pairtool", "told agent_thought_chunk", "told plan", "told tool_call", "told tool_call_update",
+                    "told usage_update", "told agent_message_chunk", "asked Run it", "listed True", "loaded",
+                ] {
+                    #expect(seen.contains { $0 == line }, "\(line): \(result.out)")
+                }
+                #expect(seen.count { $0 == "ended end_turn" } == 2)
+            }
+        }
+    }
+
     @Test("acplint, from PyPI, finds nothing through pairtool that it does not find in the agent itself")
     func linted() async throws {
         try await withProject { owner, user in

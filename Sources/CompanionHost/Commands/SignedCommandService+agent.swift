@@ -24,10 +24,7 @@ extension SignedCommandService {
             var facts: JSONValue?
             // A working tree is made for the first prompt.
             if stored != nil || !services.configuration.usesWorktrees {
-                let opened = try await Self.asking {
-                    try await services.turns.pausing(chatID: chatID) { [turn] in try await agent.open(turn) }
-                }
-                facts = if let opened { opened } else { agent.facts(ofChat: chatID) }
+                facts = try await Self.asking { [turn] in try await open(turn, of: agent) }
             }
             let members: [String: JSONValue?] = [
                 "directory": .string(turn.directory), "projectId": .string(projectID),
@@ -37,6 +34,23 @@ extension SignedCommandService {
             ]
             return try CanonicalJSON(.object(members.compactMapValues(\.self)))
         }
+    }
+
+    /// How often, and how far apart, is looked whether somebody else has opened a session.
+    private static let (mostLooks, look) = (80, Duration.milliseconds(100))
+
+    /// Opens the session of a chat while no turn runs in it.
+    ///
+    /// - Returns: What the agent says of it, also where another device opens it just now, or a turn runs.
+    private func open(_ turn: AgentTurn, of agent: any Agent) async throws -> JSONValue? {
+        for _ in 0..<Self.mostLooks {
+            let opened = try await services.turns.pausing(chatID: turn.chatID) { try await agent.open(turn) }
+            if let opened { return opened }
+            if let facts = agent.facts(ofChat: turn.chatID) { return facts }
+            guard !services.turns.isBusy(chatID: turn.chatID) else { return nil }
+            try await Task.sleep(for: Self.look)
+        }
+        return nil
     }
 
     /// Changes the settings of the session of a chat's agent.

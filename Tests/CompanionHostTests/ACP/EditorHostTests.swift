@@ -113,6 +113,18 @@ struct EditorHostTests {
         }
     }
 
+    @Test("Who opens a session while somebody else does gets what the agent says of it, too")
+    func together() async throws {
+        try await withFakeAgent(["modes"]) { _, device in
+            let chat = try await draft(device)
+            async let first = device.execute(.agentOpen(chatID: chat, model: nil))
+            async let second = device.execute(.agentOpen(chatID: chat, model: nil))
+            for opened in try await [first, second] {
+                #expect(opened.result["agent"]?.string?.contains("currentModeId") == true, "\(opened.result)")
+            }
+        }
+    }
+
     @Test("A session is opened ahead of a prompt, and its mode is for devices that may answer for the owner")
     func settings() async throws {
         try await withFakeAgent(["modes"]) { host, device in

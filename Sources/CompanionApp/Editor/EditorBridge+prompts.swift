@@ -48,7 +48,9 @@ extension EditorBridge {
 
     /// Tells the editor what goes on in a turn that somebody else has begun, until it ends or the session is closed.
     func watch(_ turn: String, in id: String) async {
-        guard let session = sessions[ByteText(id)], !prompts.values.contains(where: { $0.turn == turn }) else { return }
+        guard let session = sessions[ByteText(id)],
+            !prompts.values.contains(where: { $0.turn?.isSame(as: turn) == true })
+        else { return }
         let number = keep(RunningPrompt(session: id, turn: turn))
         defer { forget(number) }
         let watching = Task {
@@ -200,7 +202,7 @@ extension EditorBridge {
                 return nil
             }
             let options = (asked.approval.options ?? []).filter { asked.mayAlways || !$0.kind.mayLast }
-            let text = Self.fenced(asked.approval.arguments ?? asked.approval.title)
+            let text = CodeFence.around(TerminalText.block(asked.approval.arguments ?? asked.approval.title))
             let parameters: [String: JSONValue] = [
                 "toolCall": [
                     "toolCallId": .string(notice.id), "title": .string(notice.title), "kind": .string(notice.kind),
@@ -218,18 +220,6 @@ extension EditorBridge {
             ]
             return await self.permission(parameters, asked, of: number, in: id)
         }
-    }
-
-    /// A text as Markdown that shows all of it.
-    private static func fenced(_ text: String) -> String {
-        let shown = TerminalText.block(text)
-        var (run, longest) = (0, 2)
-        for byte in shown.utf8 {
-            run = byte == UInt8(ascii: "`") ? run + 1 : 0
-            longest = max(longest, run)
-        }
-        let fence = String(repeating: "`", count: longest + 1)
-        return "\(fence)\n\(shown)\n\(fence)"
     }
 
     /// Fetches a question, has the editor answer it, and passes the answer on.

@@ -20,7 +20,7 @@ extension EditorBridge {
             known: try EditorProjects(paths: environment.paths).entries(),
             hostID: host.host.id,
             hostName: host.host.name,
-            home: EditorPaths.normal(environment.variables["HOME"] ?? "/")
+            home: EditorPaths.normal(FileManager.default.homeDirectoryForCurrentUser.path)
         )
     }
 
@@ -46,9 +46,10 @@ extension EditorBridge {
         let project = try await project(parameters, at: host)
         let session = Session(project: project, model: sessions[ByteText(id)]?.model)
         var answer = try await opened(id, session, at: host, parameters)
-        let turn = answer.turn
-        answer.turn = nil
-        guard tellsMessages else { return answer }
+        guard tellsMessages else {
+            answer.turn = nil
+            return answer
+        }
         var isAnswered = true
         for try await message in try host.chats.messages(chatID: id) {
             isAnswered = message.role != .user
@@ -57,7 +58,7 @@ extension EditorBridge {
             tell(id, EditorFrames.chunk(kind, message.text, message: message.id))
         }
         // A turn that has ended meanwhile was told with the messages.
-        if !isAnswered { answer.turn = turn }
+        if isAnswered { answer.turn = nil }
         return answer
     }
 

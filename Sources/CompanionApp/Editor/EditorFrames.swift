@@ -53,7 +53,7 @@ struct EditorFrames: Sendable {
         }
         // Only the difference is known, not the files: editors show it as text.
         if !report.changes.isEmpty {
-            more["content"] = .array(report.changes.map { Self.content("```diff\n\($0.diff)\n```") })
+            more["content"] = .array(report.changes.map { Self.content(CodeFence.around($0.diff, language: "diff")) })
         }
         return tool(report.id, title: report.title, status: report.status.rawValue, more: more)
     }

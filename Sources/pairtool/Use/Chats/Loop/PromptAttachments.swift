@@ -38,7 +38,7 @@ struct PromptAttachments: Sendable {
             }
             context.stderr.write(preview(of: mention, content: content))
             guard try await interaction.confirm("Send this file to the host?") else { return nil }
-            whole += "\n\nThe file \(mention.path):\n" + Self.fenced(content)
+            whole += "\n\nThe file \(mention.path):\n" + CodeFence.around(content)
         }
         return whole
     }
@@ -118,17 +118,6 @@ struct PromptAttachments: Sendable {
             text += "  │ \(DisplayWidth.cut(TerminalText.line(String(line)), to: max(1, columns - 4)))\n"
         }
         return count > Self.shownLines ? text + "  │ …\n" : text
-    }
-
-    /// The content in a fence that it does not contain.
-    private static func fenced(_ content: String) -> String {
-        var (longest, run) = (2, 0)
-        for byte in content.utf8 {
-            run = byte == UInt8(ascii: "`") ? run + 1 : 0
-            longest = max(longest, run)
-        }
-        let fence = String(repeating: "`", count: longest + 1)
-        return fence + "\n" + content + (content.ends(with: "\n") ? "" : "\n") + fence
     }
 }
 

@@ -66,10 +66,10 @@ extension SignedCommandService {
         }
         let model = try await services.store.model(ofChat: chatID)
         let agent = services.agent.member(answering: model ?? services.agent.models.first?.id ?? "")
-        // Whoever decides how freely the agent works could answer its questions as well.
         guard agent.facts(ofChat: chatID) != nil else {
             throw HostError(.requestInvalid, "The agent has no open session in this chat")
         }
+        // Whoever decides how freely the agent works could answer its questions as well.
         let leave = agent.leave(of: setting, ofChat: chatID)
         let permission: CompanionPermission = leave == .nothing ? .chatSend : .approve
         return try await ledger.noting(command, digest: digest, permission: permission) {

@@ -58,7 +58,7 @@ extension ACPAgent {
         }
         defer { connection.release() }
         let modes = connection.modes(ofSession: session)
-        let words = words(of: parameters, in: connection.facts(ofSession: session))
+        let words = words(of: parameters, modes: modes, in: connection.facts(ofSession: session))
         if !launch.allowsBypass,
             words.contains(where: { word in
                 (modes ?? ACPModes(current: word)).asksNothing(in: word, more: launch.bypassModes)
@@ -78,20 +78,23 @@ extension ACPAgent {
         }
     }
 
-    /// The words that say what a setting allows: ids and names of the option and of its value.
-    private func words(of setting: JSONValue, in facts: JSONValue) -> [String] {
+    /// The words that say what a setting allows: ids and names of the value and, but for modes, of its option.
+    private func words(of setting: JSONValue, modes: ACPModes?, in facts: JSONValue) -> [String] {
         if let mode = setting["modeId"]?.string { return [mode] }
         guard let id = setting["configId"]?.string else { return [] }
         let known = option(id, in: facts)
+        let own = [id, known?["name"]?.string ?? id]
         guard let value = setting["value"]?.string else {
             // A switch.
-            return setting["value"] == true ? [id, known?["name"]?.string ?? id] : []
+            return setting["value"] == true ? own : []
         }
         var choices: [JSONValue] = []
         // They may be in groups.
         for choice in known?["options"]?.array ?? [] { choices += choice["options"]?.array ?? [choice] }
         let chosen = choices.first { $0["value"]?.string?.isSame(as: value) == true }
-        return [value, chosen?["name"]?.string ?? value]
+        let words = [value, chosen?["name"]?.string ?? value]
+        if case .option(let mode)? = modes?.setter, mode.isSame(as: id) { return words }
+        return words + own
     }
 
     /// The process that has a chat's session open, and the session's id.

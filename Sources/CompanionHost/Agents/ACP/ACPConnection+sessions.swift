@@ -117,18 +117,17 @@ extension ACPConnection.State {
         case .setMode: mode = nil
         default: return
         }
+        guard let session = call.session.map(ByteText.init) else { return }
         // An agent need not tell what it was told.
-        if let session = call.session {
-            if answer["configOptions"] != nil { facts[ByteText(session)]?.forget("config_option_update") }
-            if mode != nil { facts[ByteText(session)]?.forget("current_mode_update") }
-        }
-        guard let session = call.session, var members = facts[ByteText(session)]?.opened.object else { return }
+        if answer["configOptions"] != nil { facts[session]?.forget("config_option_update") }
+        if mode != nil { facts[session]?.forget("current_mode_update") }
+        guard var members = facts[session]?.opened.object else { return }
         if let options = answer["configOptions"] { members["configOptions"] = options }
         if let mode, var modes = members["modes"]?.object {
             modes["currentModeId"] = .string(mode)
             members["modes"] = .object(modes)
         }
-        facts[ByteText(session)]?.opened = .object(members)
+        facts[session]?.opened = .object(members)
     }
 
     /// Notes the changes that an update makes to a session's modes.
@@ -141,9 +140,10 @@ extension ACPConnection.State {
             modes[session] != nil || modes.count < sessions.count + ACPConnection.maximumStrangers
         else { return }
         switch update {
-        case .mode(let id) where id.utf8.count <= ACPCall.idSizes.upperBound:
-            modes[session, default: ACPModes(current: id)].current = id
-        case .modes(let modes) where modes.size <= ACPModes.mostBytes: self.modes[session] = modes
+        case .mode(let id):
+            let bounded = ACPModes(current: id).bounded
+            modes[session, default: bounded].current = bounded.current
+        case .modes(let modes): self.modes[session] = modes.bounded
         default: break
         }
     }

@@ -74,11 +74,19 @@ struct ACPModes: Sendable, Hashable {
         }
     }
 
-    /// Bytes of all modes that are kept of an update.
-    static let mostBytes = 64 << 10
+    /// Bytes of a current mode's id, and of all others that are kept of an update.
+    private static let (mostOfID, mostBytes) = (1024, 64 << 10)
 
-    /// Bytes of all ids and names.
-    var size: Int { available.reduce(current.utf8.count) { $0 + $1.id.utf8.count + $1.name.utf8.count } }
+    /// What is kept of an update: the beginning of an id that is too long says still how freely the agent works.
+    var bounded: ACPModes {
+        var kept = self
+        if current.utf8.count > Self.mostOfID {
+            kept.current = String(decoding: current.utf8.prefix(Self.mostOfID), as: UTF8.self)
+        }
+        let size = available.reduce(0) { $0 + $1.id.utf8.count + $1.name.utf8.count }
+        if size > Self.mostBytes { kept.available = [] }
+        return kept
+    }
 
     /// The name of a mode for people, in at most 100 scalars: its id if the agent gave no name.
     func name(of id: String) -> String {

@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import GRDB
@@ -51,7 +52,12 @@ struct InterruptedAnswerTests {
 
     @Test("The end of a turn and its answer are stored together, before anybody hears of either")
     func together() async throws {
-        let agent = TestAgent { _, emit in emit(.text("answer")) }
+        let gates = Gates()
+        let agent = TestAgent { _, emit in
+            emit(.text("answer"))
+            // A reader that comes after the end is told how the turn ended, not that it was not stored.
+            try await gates.pass("end")
+        }
         try await HostParts.with(agent: agent) { parts in
             // The end cannot be stored: neither is the answer, and the readers are not told that it is done.
             try await parts.services.database.write {
@@ -64,10 +70,11 @@ struct InterruptedAnswerTests {
             }
             let chat = try await parts.newChat()
             let turn = try await parts.send("go", to: chat)
+            var reader = try #require(try await parts.services.turns.log.reader(turnID: turn))
+            defer { reader.close() }
+            gates.open("end")
             await #expect(throws: CompanionHostError.self) {
-                guard var reader = try await parts.services.turns.log.reader(turnID: turn) else { return }
-                defer { reader.close() }
-                while true { if case .end(.finished) = try await reader.next() { return } }
+                while true { if case .end = try await reader.next() { return } }
             }
             await parts.services.turns.log.drain()
             #expect(try await messages(parts, chat).map(\.text) == ["go"])

@@ -88,9 +88,25 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "Relay",
+        dependencies: [
+            "CompanionWire", "LocalState",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "NIOTLS", package: "swift-nio"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire", "History", "Identity", "LocalState", "Providers",
+            "CLinux", "CompanionWire", "History", "Identity", "LocalState", "Providers", "Relay",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -102,6 +118,8 @@ let modules: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "NIOTLS", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict
     ),
@@ -116,7 +134,7 @@ let modules: [Target] = [
         name: "CompanionApp",
         dependencies: [
             "CompanionClient", "CompanionWire", "DBus", "Desktop", "Discovery", "History", "Identity", "LocalState",
-            "PairingAgent", "Providers", "QRCodec",
+            "PairingAgent", "Providers", "QRCodec", "Relay",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "TOMLKit", package: "TOMLKit"),
@@ -126,7 +144,7 @@ let modules: [Target] = [
     .target(
         name: "CompanionHost",
         dependencies: [
-            "CLinux", "CompanionWire", "Identity", "LocalState", "Providers",
+            "CLinux", "CompanionWire", "Identity", "LocalState", "Providers", "Relay",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -176,7 +194,7 @@ let modules: [Target] = [
         dependencies: [
             "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
             "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "QRCodec", "Terminal",
+            "QRCodec", "Relay", "Terminal",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -283,6 +301,19 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "RelayTests",
+        dependencies: [
+            "CompanionTestSupport", "CompanionWire", "Relay",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "NIOTLS", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "CompanionClientTests",
         dependencies: [
             "CompanionClient", "CompanionTestSupport", "CompanionWire", "History", "Identity", "LocalState",
@@ -328,7 +359,7 @@ let tests: [Target] = [
         dependencies: [
             "pairtool", "CompanionApp", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
             "DBus", "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent",
-            "Providers", "PNGFiles", "QRCodec", "Terminal", "TerminalScreen",
+            "Providers", "PNGFiles", "QRCodec", "Relay", "Terminal", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

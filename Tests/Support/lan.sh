@@ -9,6 +9,10 @@
 #       A machine on the bridge. The Nth one has 10.77.0.N/24, fd77::N/64 and fe80::77:N/64 on `eth0`; with a second
 #       interface also 10.78.0.N/24, fd78::N/64 and fe80::78:N/64 on `eth1`, which leads to another bridge.
 #       --daemon gives it a D-Bus and an Avahi daemon; otherwise it has neither.
+#   add_router NAME                  A machine on the bridge that hides others behind its address (masquerade).
+#   add_behind NAME ROUTER [N]       A machine with 192.168.77.N/24 on `eth0` (default: 2), of which nobody outside sees more than
+#                                    its router.
+#   move_behind NAME ROUTER [N]      Pulls the cable of eth0, and plugs it in behind a router.
 #   on NAME COMMAND...               Runs a command there. In the background (`on NAME COMMAND &`), $! is a wrapper that
 #                                    passes SIGTERM, SIGINT and SIGHUP on.
 #   start NAME COMMAND...            Starts a command there in the background; $! is its own process id.
@@ -115,7 +119,7 @@ lan_plug() {
 }
 
 add_host() {
-    local name=$1 family=both daemon=no second=no anchor
+    local name=$1 family=both daemon=no second=no plugged=yes anchor
     shift
     while [ $# -gt 0 ]; do
         case $1 in
@@ -123,6 +127,7 @@ add_host() {
             --ipv6-only) family=ipv6 ;;
             --daemon) daemon=yes ;;
             --second-interface) second=yes ;;
+            --unplugged) plugged=no ;;
             *) broken "add_host does not know $1" ;;
         esac
         shift
@@ -143,12 +148,35 @@ add_host() {
     lan_set "$name" family $family
     lan_set "$name" index $lan_count
     on "$name" ip link set lo up || broken "no lo for $name"
-    lan_plug 7 eth0 br0 "$name" $family
+    [ $plugged = no ] || lan_plug 7 eth0 br0 "$name" $family
     [ $second = no ] || lan_plug 8 eth1 br1 "$name" $family
     if [ $daemon = yes ]; then
         on "$name" "$SUPPORT/lan-daemon.sh" configure "$family" || broken "no D-Bus for $name"
         start_daemon "$name"
     fi
+}
+
+add_router() {
+    add_host "$1" --ipv4-only
+    on "$1" sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward && nft add table ip nat &&
+        nft "add chain ip nat out { type nat hook postrouting priority 100 ; }" &&
+        nft add rule ip nat out oifname eth0 masquerade &&
+        ip link add inside type bridge && ip address add 192.168.77.1/24 dev inside && ip link set inside up' ||
+        broken "$1 cannot be a router"
+}
+
+add_behind() {
+    add_host "$1" --unplugged --ipv4-only
+    move_behind "$@"
+}
+
+move_behind() {
+    local port=in$(lan_get "$1" index)
+    on "$1" ip link del eth0 2>/dev/null
+    ip link add "$port" netns "$(lan_get "$2" anchor)" type veth peer name eth0 netns "$(lan_get "$1" anchor)" &&
+        on "$2" ip link set "$port" master inside up &&
+        on "$1" sh -c 'ip address add 192.168.77.$0/24 dev eth0 && ip link set eth0 up &&
+            ip route add default via 192.168.77.1' "${3:-2}" || broken "$1 does not get behind $2"
 }
 
 start_daemon() {

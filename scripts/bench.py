@@ -23,6 +23,7 @@ import bench_corpus
 import bench_editor
 import bench_frames
 import bench_history
+import bench_reach
 import bench_size
 import bench_slow
 import bench_watch
@@ -182,6 +183,7 @@ def main() -> int:
                 for name in ("host", "projects", "pairing", "commands", "streams", "ends")},
              "answer": partial(bench_answer.answer, row=row), "agent": partial(bench_agent.agent, row=row),
              "editor": partial(bench_editor.editor, row=row),
+             "reach": partial(bench_reach.reach, row=row),
              "history": partial(bench_history.history, row=row, tool=TOOL), "slow": partial(bench_slow.slow, row=row)}
     checks = sys.argv[1:2] == ["--check"]
     wanted = sys.argv[2 if checks else 1:] or list(parts)

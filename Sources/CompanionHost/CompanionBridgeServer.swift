@@ -138,6 +138,8 @@ package final class CompanionBridgeServer: Service {
                 hostID: identity.id
             ),
             gate: connections,
+            relays: services.relays,
+            isPairing: { [pairing = services.pairing] in await pairing.state.expiresAt != nil },
             logger: services.logger
         )
         try await listener.run { [services] found in

@@ -1,3 +1,5 @@
+package import CompanionWire
+
 /// The kind of agent that answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
@@ -45,6 +47,8 @@ package struct CompanionHostConfiguration: Sendable {
     /// The addresses that QR codes name, for networks that block multicast, the most likely one first. Asked at each
     /// code. Default: nil, `127.0.0.1` without ``lan``, else none.
     package var addresses: (@Sendable () -> [String])?
+    /// The relays that the host joins, the preferred one first. Default: none.
+    package var relays: [RelayAddress]
     /// The permissions and the time that a device may get when it pairs, unless its challenge says otherwise. Default:
     /// all that it asks for, without an end.
     package var grant: PairingGrant
@@ -84,6 +88,7 @@ package struct CompanionHostConfiguration: Sendable {
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
         addresses: (@Sendable () -> [String])? = nil,
+        relays: [RelayAddress] = [],
         grant: PairingGrant = .everything,
         version: String,
         challengeSeconds: Int = 300,
@@ -109,6 +114,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
         self.addresses = addresses
+        self.relays = relays
         self.grant = grant
         self.version = version
         self.challengeSeconds = challengeSeconds

@@ -2,6 +2,7 @@ import CompanionWire
 import Identity
 import Logging
 import NIOConcurrencyHelpers
+import Relay
 
 /// The parts of a host below its connections. They are made once; its routes, its commands and its owner share them.
 struct HostServices: Sendable {
@@ -26,6 +27,7 @@ struct HostServices: Sendable {
     let worktrees: Worktrees
     let control: DeviceControl
     let refusals: AgentRefusals
+    let relays: HostRelays
     /// The ports that the host listens on; nil until it does.
     let ports = NIOLockedValueBox<HostPorts?>(nil)
 
@@ -53,7 +55,14 @@ struct HostServices: Sendable {
         certificate = try HostCertificate(directory: base.keyDirectory)
         identity = try base.readIdentity(spki: certificate.spki)
         gate = base.makeGate(hostID: identity.id, devices: devices, sessions: sessions)
-        pairing = try base.makePairing(identity: identity, gate: gate)
+        relays = try HostRelays(
+            addresses: configuration.relays,
+            directory: base.keyDirectory,
+            devices: devices,
+            clock: clock,
+            logger: logger
+        )
+        pairing = try base.makePairing(identity: identity, gate: gate, relays: relays)
         quotas = base.makeQuotas(devices: devices)
         let git = base.makeGitSessions()
         turns = try base.makeTurns(
@@ -65,7 +74,7 @@ struct HostServices: Sendable {
             gate: gate
         )
         chats = AgentChats(agent: self.agent, store: store, turns: turns, logger: logger)
-        control = base.makeControl(gate: gate, turns: turns)
+        control = base.makeControl(gate: gate, turns: turns, relays: relays)
         worktrees = Worktrees(sessions: git, store: store, turns: turns)
         refusals = AgentRefusals(database: database, clock: clock, events: events, logger: logger)
     }
@@ -185,13 +194,18 @@ private struct HostFoundation {
         )
     }
 
-    func makePairing(identity: HostIdentity, gate: DeviceGate) throws(CompanionHostError) -> CompanionPairingService {
+    func makePairing(
+        identity: HostIdentity,
+        gate: DeviceGate,
+        relays: HostRelays
+    ) throws(CompanionHostError) -> CompanionPairingService {
         try CompanionPairingService(
             identity: identity,
             seconds: configuration.challengeSeconds,
             grant: configuration.grant,
             policy: configuration.challenges,
             addresses: configuration.addresses ?? { [lan = configuration.lan] in lan ? [] : ["127.0.0.1"] },
+            relays: { CompanionReachResponse(relayId: relays.identity?.id, relays: relays.addresses) },
             clock: clock,
             devices: gate.devices,
             sessions: gate.sessions,
@@ -250,12 +264,13 @@ private struct HostFoundation {
         )
     }
 
-    func makeControl(gate: DeviceGate, turns: TurnRunner) -> DeviceControl {
+    func makeControl(gate: DeviceGate, turns: TurnRunner, relays: HostRelays) -> DeviceControl {
         DeviceControl(
             devices: gate.devices,
             sessions: gate.sessions,
             revocations: gate.revocations,
             endTurns: turns.endTurnsOfOthers,
+            endCalls: relays.end,
             clock: clock,
             events: events,
             logger: logger

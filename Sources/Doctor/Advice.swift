@@ -57,6 +57,8 @@ package enum Advice: String, Sendable, CaseIterable {
         Check that the daemon is running and that its address, or the tunnel to it, is right: pairtool jarvis health \
         --host '{HOST}'
         """
+    case connectVPN = "If it is a name inside a VPN, connect the VPN and run it again: pairtool doctor --host '{HOST}'"
+    case checkRoute = "Repair the route, or remove it: pairtool hosts routes remove '{HOST}' '{ROUTE}'"
     case lookAfter = "Fix it on {HOST} itself, then: pairtool status --host '{HOST}'"
     case startAssistant = "Install or start the assistant's program on {HOST}."
     case follow = "Let pairtool find it there: pairtool status --host '{HOST}'"

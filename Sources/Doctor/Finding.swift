@@ -2,7 +2,7 @@
 package enum CheckName: String, Encodable, Sendable, CaseIterable {
     case daemon, engine, port, interfaces, firewall, multicast, adverts
     case serviceType = "service-type"
-    case host, version
+    case host, route, version
     case signIn = "sign-in"
     case pairing, clock, files, camera, pictures, disk, processes
 }

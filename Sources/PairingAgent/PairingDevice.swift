@@ -1,3 +1,4 @@
+package import CompanionClient
 package import CompanionWire
 package import FoundationEssentials
 package import Identity
@@ -10,6 +11,8 @@ package struct PairingDevice: Sendable {
     package let name: String
     /// The tool's data directory, with the records.
     let data: String
+    /// What tunnels to hosts are made with.
+    package let tunnels: Tunnel.Settings
     /// This machine's clock.
     let now: @Sendable () -> Date
     /// Makes the logger of a client, by its label.
@@ -18,18 +21,21 @@ package struct PairingDevice: Sendable {
     /// - Parameters:
     ///   - name: The name for this device in a host's list.
     ///   - data: The tool's data directory, with the records.
+    ///   - tunnels: What tunnels to hosts are made with.
     ///   - now: This machine's clock.
     ///   - logger: Makes the logger of a client, by its label.
     package init(
         identity: DeviceIdentity,
         name: String,
         data: String,
+        tunnels: Tunnel.Settings,
         now: @escaping @Sendable () -> Date,
         logger: @escaping @Sendable (String) -> Logger
     ) {
         self.identity = identity
         self.name = name
         self.data = data
+        self.tunnels = tunnels
         self.now = now
         self.logger = logger
     }

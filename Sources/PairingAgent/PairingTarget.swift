@@ -13,19 +13,35 @@ package struct PairingTarget: Sendable {
     package var endpoints: [CompanionEndpoint]
     /// Its endpoints for TLS, according to its advertisement, its QR code or the user.
     package var secureEndpoints: [CompanionEndpoint]
+    /// Other ways to it, for TLS only.
+    package var routes: [HostRoute]
 
     package init(
         id: String,
         name: String,
         family: HostFamily,
         endpoints: [CompanionEndpoint],
-        secureEndpoints: [CompanionEndpoint]
+        secureEndpoints: [CompanionEndpoint],
+        routes: [HostRoute] = []
     ) {
         self.id = id
         self.name = name
         self.family = family
         self.endpoints = endpoints
         self.secureEndpoints = secureEndpoints
+        self.routes = routes
+    }
+
+    /// A host of which pairtool knows only a route. It has to speak TLS.
+    package init(route: HostRoute, family: HostFamily) {
+        self.init(
+            id: DeviceIdentity.shortHash("\(route)"),
+            name: route.place,
+            family: family,
+            endpoints: [],
+            secureEndpoints: [],
+            routes: [route]
+        )
     }
 
     /// A host of which pairtool knows only the address.
@@ -48,7 +64,8 @@ package struct PairingTarget: Sendable {
 
     /// Its URL, in the form that `pair --url` takes.
     package var url: String {
-        endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" } ?? "http://ADDRESS"
+        endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" }
+            ?? routes.first.map { "\($0)" } ?? "http://ADDRESS"
     }
 
     /// Its endpoints for plain HTTP, then those for TLS, each once.
@@ -104,5 +121,6 @@ extension PairingTarget {
         let (word, meant) = (word.lowercased(), UserWord(word.lowercased()))
         return meant.isName(name) || meant.begins(id: id)
             || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
+            || routes.contains { "\($0)" == word || $0.place == word }
     }
 }

@@ -33,7 +33,7 @@ struct Pairtool: AsyncParsableCommand {
                     WatchCommand.self, SearchCommand.self, ExportCommand.self, HistoryCommand.self, ACPCommand.self,
                 ]
             ),
-            CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
+            CommandGroup(name: "Run a host", subcommands: [HostCommand.self, RelayCommand.self]),
             CommandGroup(
                 name: "Lumi, AICLI and Jarvis hosts",
                 subcommands: [LumiCommand.self, AICLICommand.self, JarvisCommand.self]

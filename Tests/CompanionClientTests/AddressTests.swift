@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: ["127.0.0.1", "10.1.2.3", "100.64.0.1", "169.254.1.1", "[fd00::1]", "[::1]", "[fe80::1%eth0]"])
     func `local addresses are taken`(_ text: String) async throws {
         let endpoint = try #require(CompanionEndpoint(text))
-        try await CompanionAPIClient.withClient(endpoint: endpoint) { #expect($0.endpoint == endpoint) }
+        try await CompanionAPIClient.withClient(endpoint: endpoint) { #expect("\($0.target)" == "\(endpoint)") }
     }
 
     @Test func `a zone goes to the connection, not into the URL`() throws {

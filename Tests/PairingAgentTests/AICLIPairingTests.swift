@@ -26,12 +26,14 @@ import Testing
     ) async throws -> (result: Result<PairingOutcome, any Error>, hosts: [PairedHost], questions: [Bool]) {
         let data = FileManager.default.temporaryDirectory.path + "/pairing-tests-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: data) }
+        let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let device = PairingDevice(
             identity: try .sample(),
             name: "desk",
             data: data,
+            tunnels: Tunnel.Settings(directory: data, keys: data, logger: quiet),
             now: { Date() },
-            logger: { Logger(label: $0, factory: { _ in SwiftLogNoOpLogHandler() }) }
+            logger: { _ in quiet }
         )
         let endpoint = try #require(CompanionEndpoint(server.endpointText))
         let questions = NIOLockedValueBox<[Bool]>([])

@@ -1,6 +1,8 @@
+import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import Glibc
+import Logging
 import PairingAgent
 import Testing
 
@@ -19,10 +21,16 @@ import Testing
         .naming(addresses)
     }
 
+    private let tunnels = Tunnel.Settings(
+        directory: "/nonexistent",
+        keys: "/nonexistent",
+        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+    )
+
     private func endpoint(_ payload: PairingPayload) async throws -> CompanionEndpoint {
         let target = try #require(PairingTarget(payload: payload))
-        guard case .verified(let endpoint, _, _) = try await PairingRouter(target: target, payload: payload).route()
-        else { throw CancellationError() }
+        let router = PairingRouter(target: target, payload: payload, tunnels: tunnels)
+        guard case .verified(.address(let endpoint), _, _) = try await router.route() else { throw CancellationError() }
         return endpoint
     }
 
@@ -50,8 +58,8 @@ import Testing
                 target.secureEndpoints =
                     try silent.map { try #require(CompanionEndpoint("\($0):\(host.port)")) } + target.secureEndpoints
                 // One after the other, they would take two minutes.
-                let route = try await PairingRouter(target: target, payload: payload).route()
-                guard case .verified(let endpoint, _, _) = route else { throw CancellationError() }
+                let route = try await PairingRouter(target: target, payload: payload, tunnels: tunnels).route()
+                guard case .verified(.address(let endpoint), _, _) = route else { throw CancellationError() }
                 #expect(endpoint.address == IPAddress("127.0.0.1"))
             }
         }

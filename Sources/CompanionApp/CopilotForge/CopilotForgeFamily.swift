@@ -4,6 +4,7 @@ import Discovery
 import Identity
 import LocalState
 import PairingAgent
+import Relay
 
 /// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
@@ -37,6 +38,7 @@ struct CopilotForgeFamily: Family {
 
     func forget(_ host: PairedHost, environment: AppEnvironment) throws {
         try SessionTokenStore(directory: environment.paths.data).forget(hostID: host.id)
+        if let id = host.relayID { try environment.tunnels.identityFile(forHost: id).remove() }
     }
 
     func open<R>(
@@ -67,6 +69,7 @@ struct CopilotForgeFamily: Family {
                 result = .failure(error)
             }
             client.leftOut.report(to: environment.interaction)
+            if case .success = result { await host.learnRoutes(over: client, atMostEvery: 3600, in: environment) }
             return try result.get()
         }
     }
@@ -77,15 +80,18 @@ struct CopilotForgeFamily: Family {
         configuration: CompanionClientConfiguration,
         _ body: (CompanionAPIClient) async throws -> R
     ) async throws -> R {
-        try await CompanionAPIClient.withClient(
-            endpoint: host.endpoint,
-            security: try host.security(),
-            credentials: host.trust == .verified ? PairedCredentials(host: host, environment: environment) : nil,
-            configuration: configuration,
-            logger: environment.logger("client"),
-            clock: environment.clock,
-            body
-        )
+        let security = try host.security()
+        return try await host.withLine(in: environment) { line in
+            try await CompanionAPIClient.withClient(
+                line: line,
+                security: security,
+                credentials: host.trust == .verified ? PairedCredentials(host: host, environment: environment) : nil,
+                configuration: configuration,
+                logger: environment.logger("client"),
+                clock: environment.clock,
+                body
+            )
+        }
     }
 }
 
@@ -111,13 +117,15 @@ extension CopilotForgeFamily {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await withClient(of: host, environment: environment, configuration: configuration) {
-            try await health(of: host, with: $0)
+        return try await withClient(of: host, environment: environment, configuration: configuration) { client in
+            let health = try await health(of: host, with: client)
+            await host.learnRoutes(over: client, atMostEvery: 60, in: environment)
+            return health
         }
     }
 
     private func health(of host: PairedHost, with client: CompanionAPIClient) async throws -> HostHealth {
-        var health = HostHealth(try await client.health(), at: host.endpoint)
+        var health = HostHealth(try await client.health(), at: client.target)
         do {
             health.standing = HostHealth.Standing(try await client.status(), of: host)
         } catch let error as CompanionClientError {
@@ -152,11 +160,11 @@ extension CopilotForgeFamily {
 }
 
 extension HostHealth {
-    fileprivate init(_ health: CompanionHealthResponse, at endpoint: CompanionEndpoint) {
+    fileprivate init(_ health: CompanionHealthResponse, at place: some CustomStringConvertible) {
         self.init(
             service: health.service,
             version: health.version,
-            place: "\(endpoint)",
+            place: "\(place)",
             isForeign: !health.isCompanion,
             protocolVersions: health.protocolVersions ?? [1]
         )

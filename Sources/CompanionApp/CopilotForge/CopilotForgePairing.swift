@@ -49,7 +49,7 @@ struct CopilotForgePairing: Sendable {
     /// Finds the right target and the protocol to pair by.
     private func findRoute() async throws -> (PairingTarget, PairingRoute) {
         do throws(PairingError) {
-            return (pairing.target, try await PairingRouter(target: pairing.target, payload: pairing.payload).route())
+            return (pairing.target, try await router(to: pairing.target).route())
         } catch {
             // If the address in the code fails, it may be on another network: the host's advertisement may have a
             // better one.
@@ -59,7 +59,11 @@ struct CopilotForgePairing: Sendable {
                 if other is CancellationError { throw other }
                 throw error
             }
-            return (found, try await PairingRouter(target: found, payload: pairing.payload).route())
+            return (found, try await router(to: found).route())
         }
+    }
+
+    private func router(to target: PairingTarget) -> PairingRouter {
+        PairingRouter(target: target, payload: pairing.payload, tunnels: pairing.device.tunnels)
     }
 }

@@ -4,7 +4,7 @@ import Discovery
 import LocalState
 import PairingAgent
 
-/// The value of `--url`: an address or an mDNS name, and whether TLS is required.
+/// The value of `--url`: an address or an mDNS name, and whether TLS is required; or another route.
 package struct HostURL: Sendable, Hashable {
     /// The port of HTTPS if the user names none (companion-v2, Ports and advertisements).
     static let securePort = PairingPayload.defaultPort
@@ -15,8 +15,11 @@ package struct HostURL: Sendable, Hashable {
     private var localName: String?
     /// Whether the URL begins with `https://`, so that only TLS is used.
     var isSecure: Bool
+    /// What is neither an address nor an mDNS name: the host has to prove its key there.
+    package private(set) var route: HostRoute?
 
-    /// - Returns: nil for what is neither an IP address nor a name that ends in `.local`.
+    /// - Returns: nil for what is neither an address nor a route. A name of DNS needs `https://`, because only a key
+    ///   proves whose it is.
     package init?(_ text: String) {
         // AICLI hosts use WebSocket URLs.
         var text = text
@@ -36,6 +39,10 @@ package struct HostURL: Sendable, Hashable {
             // A placeholder until the name is resolved; nothing is sent to it.
             endpoint = CompanionEndpoint(address: Self.nowhere, port: port ?? usual)
             namesPort = port != nil
+        } else if text.has("://"), let route = HostRoute(text) {
+            self.route = route
+            (endpoint, namesPort) = (CompanionEndpoint(address: Self.nowhere, port: usual), false)
+            isSecure = true
         } else {
             return nil
         }

@@ -6,7 +6,11 @@ package import PairingAgent
 extension PairingTarget {
     /// The host at a URL that the user gave.
     package init(url: HostURL, family: HostFamily) {
-        self.init(endpoint: url.endpoint(of: family), family: family, isSecure: url.isSecure)
+        if let route = url.route {
+            self.init(route: route, family: family)
+        } else {
+            self.init(endpoint: url.endpoint(of: family), family: family, isSecure: url.isSecure)
+        }
     }
 
     /// The host at a URL that the user gave, if pairtool may connect to it.
@@ -14,6 +18,17 @@ extension PairingTarget {
     /// - Throws: ``AppError`` for an address that is not on one of this machine's networks.
     package init(local url: HostURL, family: HostFamily) throws {
         self.init(url: url, family: family)
+        if let route = routes.first {
+            guard family.behavior.facts.canBeVerified else {
+                throw AppError(
+                    .usage,
+                    "pairing.address_refused",
+                    "\(family.displayName) hosts prove nothing, so that they are reached at local addresses only, not at "
+                        + "\(route.place); nothing was sent"
+                )
+            }
+            return
+        }
         guard allEndpoints.first?.address.isLocal == true else {
             throw AppError(
                 .usage,

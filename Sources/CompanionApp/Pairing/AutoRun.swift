@@ -301,7 +301,8 @@ package struct AutoRun: Sendable {
     private func ask(_ payload: PairingPayload, of target: PairingTarget?) async -> Input {
         guard let target else { return .unreachable("the host has no address on your network") }
         do throws(PairingError) {
-            return .routed(target, try await PairingRouter(target: target, payload: payload).route())
+            let router = PairingRouter(target: target, payload: payload, tunnels: device.tunnels)
+            return .routed(target, try await router.route())
         } catch {
             return .unreachable("\(target.name): \(MessageStyle.sentence(error.message))")
         }

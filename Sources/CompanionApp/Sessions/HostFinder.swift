@@ -1,5 +1,5 @@
 import CompanionClient
-package import CompanionWire
+import CompanionWire
 package import Discovery
 package import Identity
 import LocalState
@@ -31,13 +31,19 @@ package struct HostFinder: Sendable {
 
     /// The host's record with its current address.
     ///
-    /// - Parameter named: The only addresses to try; nil tries every known and advertised one.
+    /// - Parameter named: The only places to try; nil tries every known and advertised one.
     /// - Throws: ``AppError`` with exit code 10 if the host is not found, 1 if something with another key answered
     ///   instead, 13 if a legacy host may be at a new address and the user did not agree to it.
-    package func find(at named: [CompanionEndpoint]? = nil) async throws -> PairedHost {
+    func find(at named: [HostPlace]? = nil) async throws -> PairedHost {
         var search =
-            named.map(HostSearch.init(named:)) ?? HostSearch(lastGood: host.endpoint, code: host.namedEndpoint)
-        let prove = try host.family.behavior.prover(of: host)
+            named.map(HostSearch.init(named:))
+            ?? HostSearch(
+                lastGood: host.isFar == true ? nil : host.endpoint,
+                code: host.isFar == true ? nil : host.namedEndpoint,
+                routes: host.routes ?? [],
+                wasElsewhere: host.via != nil
+            )
+        let prove = try prover()
         let found = try await withThrowingTaskGroup(of: Void.self) { group in
             let (events, sink) = AsyncStream.makeStream(of: HostSearch.Event.self)
             defer { group.cancelAll() }
@@ -46,9 +52,14 @@ package struct HostFinder: Sendable {
             while true {
                 for action in actions {
                     switch action {
-                    case .attempt(let endpoint): group.addTask { sink.yield(await attempt(endpoint, prove)) }
+                    case .attempt(let place): group.addTask { sink.yield(await attempt(place, prove)) }
                     case .browse: group.addTask { sink.yield(.browseEnded(await browse(sink))) }
-                    case .use(let endpoint, let origin): return (endpoint: endpoint, origin: origin)
+                    case .pause:
+                        group.addTask {
+                            try await environment.clock.sleep(for: HostPlace.routeDelay)
+                            sink.yield(.pauseEnded)
+                        }
+                    case .use(let place, let origin): return (place: place, origin: origin)
                     case .giveUp: throw failure(search)
                     }
                 }
@@ -59,19 +70,30 @@ package struct HostFinder: Sendable {
         for failure in search.tried where failure.error.code == .pinMismatch {
             environment.interaction.say(TerminalText.line("\(failure.error.message) Looking elsewhere."))
         }
-        return try await settle(at: found.endpoint, origin: found.origin)
+        return try await settle(at: found.place, origin: found.origin)
+    }
+
+    /// The check that a place has to pass before the host may be there.
+    private func prover() throws -> @Sendable (HostPlace) async throws -> Void {
+        let prove = try host.family.behavior.prover(of: host)
+        return { place in
+            switch place {
+            case .address(let endpoint): try await prove(endpoint)
+            case .route(let route): try await host.prove(at: route, in: environment)
+            }
+        }
     }
 
     private func attempt(
-        _ endpoint: CompanionEndpoint,
-        _ prove: (CompanionEndpoint) async throws -> Void
+        _ place: HostPlace,
+        _ prove: (HostPlace) async throws -> Void
     ) async -> HostSearch.Event {
         do {
             var attempts = 1
             while true {
                 do {
-                    try await prove(endpoint)
-                    return .proved(endpoint)
+                    try await prove(place)
+                    return .proved(place)
                 } catch let error as CompanionClientError where error.isCut && attempts < Self.attempts {
                     // Something is there, and lines that break may hold the next time.
                     attempts += 1
@@ -79,8 +101,8 @@ package struct HostFinder: Sendable {
             }
         } catch {
             // Any other error is a cancellation: the result is not needed.
-            let failed = CompanionClientError(.unreachable, message: "\(endpoint) was given up.", underlying: error)
-            return .failed(endpoint, error as? CompanionClientError ?? failed)
+            let failed = CompanionClientError(.unreachable, message: "\(place) was given up.", underlying: error)
+            return .failed(place, error as? CompanionClientError ?? failed)
         }
     }
 
@@ -119,15 +141,27 @@ package struct HostFinder: Sendable {
 // MARK: Outcome
 
 extension HostFinder {
-    /// Asks the user if that is needed for this address, and stores it.
-    private func settle(at endpoint: CompanionEndpoint, origin: HostSearch.Origin) async throws -> PairedHost {
-        guard endpoint != host.endpoint else { return host }
-        if host.trust == .legacy { try await consent(to: endpoint, origin: origin) }
-        try PairedHostStore(directory: environment.paths.data).move(host, to: endpoint)
-        environment.interaction.say(TerminalText.line("\(host.name) moved to \(endpoint)."))
-        var moved = host
-        moved.endpoint = endpoint
-        return moved
+    /// Asks the user if that is needed for this place, stores it, and says when it is another than before.
+    private func settle(at place: HostPlace, origin: HostSearch.Origin) async throws -> PairedHost {
+        var found = host
+        switch place {
+        case .address(let endpoint):
+            (found.endpoint, found.via, found.isFar) = (endpoint, nil, nil)
+            guard found != host else { return host }
+            if host.trust == .legacy { try await consent(to: endpoint, origin: origin) }
+        case .route(let route):
+            found.via = route
+            guard found != host else { return host }
+        }
+        try PairedHostStore(directory: environment.paths.data).move(found)
+        let what =
+            switch place {
+            case .address(let endpoint) where endpoint != host.endpoint: "moved to \(endpoint)"
+            case .address: "is reached directly again"
+            case .route(let route): "is reached via \(route.rung.rawValue) now (\(route.place))"
+            }
+        environment.interaction.say(TerminalText.line("\(host.name) \(what)."))
+        return found
     }
 
     /// A legacy host has no key to prove its identity with, so only the user can decide whether it is the same host.

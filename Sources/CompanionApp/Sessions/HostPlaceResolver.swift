@@ -52,6 +52,38 @@ package struct HostPlaceResolver: Sendable {
         throw refusal(failures, strangers: strangers, verified: verified)
     }
 
+    /// The host at the end of a route: the one whose key it shows.
+    ///
+    /// - Throws: ``AppError`` if none of the verified hosts is there.
+    static func host(
+        at route: HostRoute,
+        among hosts: PairedHosts,
+        in environment: AppEnvironment
+    ) async throws -> PairedHost {
+        if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
+        let configuration = CompanionClientConfiguration(timeouts: .lookup)
+        let pin: String
+        do {
+            pin = try await HostPlace.route(route).withTarget(environment.tunnels) { target in
+                try await PinnedTLS.certificate(of: target, expecting: nil, configuration: configuration).spki
+            }
+        } catch let error as CompanionClientError {
+            throw AppError(
+                .unreachable,
+                "host.unreachable",
+                MessageStyle.sentence(error.message),
+                next: "see the routes of a host: pairtool hosts routes"
+            )
+        }
+        if let host = hosts.hosts.first(where: { $0.trust == .verified && $0.spki == pin }) { return host }
+        throw AppError(
+            .failed,
+            "host.pin_mismatch",
+            "\(route.place) shows a TLS key that no paired host has (\(pin)); nothing was sent",
+            next: "check the route; to pair with the host there: pairtool pair --url \(route)"
+        )
+    }
+
     private func refusal(
         _ failures: [CompanionClientError],
         strangers: [(endpoint: CompanionEndpoint, pin: String)],

@@ -1,11 +1,12 @@
 import CompanionClient
 import CompanionWire
 
-/// The order in which the addresses of a paired host are tried: first its last address, or the ones that the user
-/// named; then, in parallel, the advertised addresses with its id and the address from its QR code.
+/// The order in which the places of a paired host are tried: first its last address, or the ones that the user named;
+/// then, in parallel, the advertised addresses with its id and the address from its QR code. Its other routes begin one
+/// after the other, each a moment after the one before or as soon as nothing else is being tried (RFC 8305).
 ///
 /// A state machine that takes events and returns actions. Advertisements are unproven claims: the search ends at the
-/// first address that proves to be the host's.
+/// first place that proves to be the host's.
 struct HostSearch: Sendable {
     /// Why an address is tried.
     enum Origin: String, Sendable {
@@ -13,28 +14,33 @@ struct HostSearch: Sendable {
         case lastGood = "where it last was"
         case advert = "as advertised"
         case code = "as its QR code said"
+        case route = "by a route"
     }
 
     package enum Event: Sendable {
-        /// The host was proven to be at this address.
-        case proved(CompanionEndpoint)
-        case failed(CompanionEndpoint, CompanionClientError)
+        /// The host was proven to be there.
+        case proved(HostPlace)
+        case failed(HostPlace, CompanionClientError)
         /// Advertisements with the host's id have these addresses, preferred ones first.
         case advertised([CompanionEndpoint])
         /// All advertisements have arrived, or there cannot be any. The text tells the user the outcome.
         case browseEnded(String)
+        /// The time that ``Action/pause`` asked for is over.
+        case pauseEnded
     }
 
     enum Action: Sendable, Hashable {
-        case attempt(CompanionEndpoint)
+        case attempt(HostPlace)
         case browse
-        case use(CompanionEndpoint, Origin)
+        /// Wait for the time that the next route is later than the one before: `HostPlace.routeDelay`.
+        case pause
+        case use(HostPlace, Origin)
         /// The host was not found: ``tried`` and ``browseOutcome`` say where it was searched for.
         case giveUp
     }
 
     struct Failure: Sendable {
-        var endpoint: CompanionEndpoint
+        var place: HostPlace
         var origin: Origin
         var error: CompanionClientError
     }
@@ -48,88 +54,122 @@ struct HostSearch: Sendable {
     private(set) var tried: [Failure] = []
     private(set) var browseOutcome: String?
 
-    private let first: [CompanionEndpoint]
+    private let first: [HostPlace]
     private let code: CompanionEndpoint?
     private let looksAround: Bool
-    private var origins: [CompanionEndpoint: Origin] = [:]
-    private var waiting: [CompanionEndpoint] = []
+    /// Whether advertisements are looked for from the start: the host was last reached otherwise than directly.
+    private let looksAroundAtOnce: Bool
+    /// The routes that were not begun yet.
+    private var routes: ArraySlice<HostRoute>
+    private var origins: [HostPlace: Origin] = [:]
+    private var waiting: [HostPlace] = []
     /// Advertised link-local addresses. They work as well as others, but tell the user little and do not work across a
     /// router, so they are tried after the other advertised addresses have failed.
-    private var lastResorts: [CompanionEndpoint] = []
-    private var underWay: Set<CompanionEndpoint> = []
+    private var lastResorts: [HostPlace] = []
+    private var underWay: Set<HostPlace> = []
     private var isLookingAround = false
     private var isOver = false
 
     /// - Parameters:
-    ///   - lastGood: The endpoint at which the host was last reached.
+    ///   - lastGood: The endpoint at which the host was last reached directly; nil if it never was.
     ///   - code: The address in its QR code.
-    init(lastGood: CompanionEndpoint, code: CompanionEndpoint?) {
-        first = [lastGood]
+    ///   - routes: Its other routes, the preferred one first. Default: none.
+    ///   - wasElsewhere: Whether it was last reached by one of them. Default: false.
+    init(
+        lastGood: CompanionEndpoint?,
+        code: CompanionEndpoint?,
+        routes: [HostRoute] = [],
+        wasElsewhere: Bool = false
+    ) {
+        first = lastGood.map { [.address($0)] } ?? []
         self.code = code
+        self.routes = routes[...]
         looksAround = true
-        origins[lastGood] = .lastGood
+        looksAroundAtOnce = wasElsewhere
+        for place in first { origins[place] = .lastGood }
     }
 
-    /// Searches only at the addresses that the user named.
-    init(named: [CompanionEndpoint]) {
+    /// Searches only where the user said.
+    init(named: [HostPlace]) {
         first = named
         code = nil
-        looksAround = false
-        for endpoint in named { origins[endpoint] = .named }
+        routes = []
+        (looksAround, looksAroundAtOnce) = (false, false)
+        for place in named { origins[place] = .named }
     }
 
     mutating func begin() -> [Action] {
         waiting = first
-        return next()
+        var actions: [Action] = []
+        if looksAroundAtOnce { actions.append(lookAround()) }
+        if !routes.isEmpty, !waiting.isEmpty { actions.append(.pause) }
+        return actions + next()
     }
 
     mutating func take(_ event: Event) -> [Action] {
         guard !isOver else { return [] }
+        var actions: [Action] = []
         switch event {
-        case .proved(let endpoint):
-            guard underWay.remove(endpoint) != nil else { return [] }
+        case .proved(let place):
+            guard underWay.remove(place) != nil else { return [] }
             isOver = true
-            return [.use(endpoint, origins[endpoint] ?? .advert)]
-        case .failed(let endpoint, let error):
-            guard underWay.remove(endpoint) != nil else { return [] }
-            tried.append(Failure(endpoint: endpoint, origin: origins[endpoint] ?? .advert, error: error))
+            return [.use(place, origins[place] ?? .advert)]
+        case .failed(let place, let error):
+            guard underWay.remove(place) != nil else { return [] }
+            tried.append(Failure(place: place, origin: origins[place] ?? .advert, error: error))
         case .advertised(let endpoints):
-            for endpoint in endpoints { add(endpoint, origin: .advert) }
+            for endpoint in endpoints { add(.address(endpoint), origin: .advert) }
         case .browseEnded(let outcome):
             browseOutcome = outcome
             isLookingAround = false
+        case .pauseEnded:
+            if looksAround, browseOutcome == nil, !isLookingAround { actions.append(lookAround()) }
+            beginRoute()
+            if !routes.isEmpty { actions.append(.pause) }
         }
-        return next()
+        return actions + next()
     }
 
-    private mutating func add(_ endpoint: CompanionEndpoint, origin: Origin) {
-        guard origins[endpoint] == nil, origins.count < Self.maximumCandidates else { return }
-        origins[endpoint] = origin
-        if origin == .advert, endpoint.address.scope == .linkLocal {
-            lastResorts.append(endpoint)
+    private mutating func beginRoute() {
+        if let route = routes.popFirst() { add(.route(route), origin: .route) }
+    }
+
+    private mutating func add(_ place: HostPlace, origin: Origin) {
+        guard origins[place] == nil, origins.count < Self.maximumCandidates else { return }
+        origins[place] = origin
+        if origin == .advert, case .address(let endpoint) = place, endpoint.address.scope == .linkLocal {
+            lastResorts.append(place)
         } else {
-            waiting.append(endpoint)
+            waiting.append(place)
         }
     }
 
-    /// Whether no address is being tried or waiting to be tried.
+    /// Whether no place is being tried or waiting to be tried.
     private var isAtRest: Bool { waiting.isEmpty && underWay.isEmpty }
+
+    private mutating func lookAround() -> Action {
+        isLookingAround = true
+        if let code { add(.address(code), origin: .code) }
+        return .browse
+    }
 
     private mutating func next() -> [Action] {
         var actions: [Action] = []
-        if isAtRest, looksAround, browseOutcome == nil, !isLookingAround {
-            isLookingAround = true
-            actions.append(.browse)
-            if let code { add(code, origin: .code) }
+        // Nothing is gained by waiting for the next route's time.
+        if isAtRest { beginRoute() }
+        if underWay.isEmpty, waiting.allSatisfy({ origins[$0] == .route }), looksAround, browseOutcome == nil,
+            !isLookingAround
+        {
+            actions.append(lookAround())
         }
         if isAtRest, !isLookingAround {
             waiting = lastResorts
             lastResorts = []
         }
         while underWay.count < Self.maximumAttempts, !waiting.isEmpty {
-            let endpoint = waiting.removeFirst()
-            underWay.insert(endpoint)
-            actions.append(.attempt(endpoint))
+            let place = waiting.removeFirst()
+            underWay.insert(place)
+            actions.append(.attempt(place))
         }
         if isAtRest, !isLookingAround {
             isOver = true

@@ -86,16 +86,19 @@ package struct HostSelector: Sendable {
     package func selected(_ environment: AppEnvironment) async throws -> PairedHost {
         let hosts = try PairedHostStore(directory: environment.paths.data).load()
         var selected: PairedHost
-        var places: [CompanionEndpoint]?
+        var places: [HostPlace]?
         if let word = name ?? environment.hostVariable, let place = HostAddress(word),
             !hosts.hosts.contains(where: { $0.name == word })
         {
             let usual = try? PairedHostSelection.select(name == nil ? nil : environment.hostVariable, in: hosts)
             let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
-            (selected, places) = found
+            (selected, places) = (found.host, found.endpoints.map(HostPlace.address))
             guard selected.family.behavior.facts.isFollowed || found.endpoints.contains(selected.endpoint) else {
                 throw PairedHostSelection.unknown(place)
             }
+        } else if let route = route(name ?? environment.hostVariable, among: hosts) {
+            selected = try await HostPlaceResolver.host(at: route, among: hosts, in: environment)
+            places = [.route(route)]
         } else {
             selected = try PairedHostSelection.select(name ?? environment.hostVariable, in: hosts)
         }
@@ -104,13 +107,19 @@ package struct HostSelector: Sendable {
         var environment = environment
         environment.discovery = discovery
         // A host that was last reached on this machine advertises on `lo`.
-        let usualInterface = selected.endpoint.address.scope == .loopback ? "lo" : nil
+        let usualInterface = selected.isFar != true && selected.endpoint.address.scope == .loopback ? "lo" : nil
         return try await HostFinder(
             host: selected,
             environment: environment,
             discovery: try environment.discoveryClient(usualInterface: usualInterface),
             allowsLegacy: allowsLegacy
         ).find(at: places)
+    }
+
+    /// The route that the user's word is; nil for one that means a paired host by its name or id.
+    private func route(_ word: String?, among hosts: PairedHosts) -> HostRoute? {
+        guard let word, word.has("://") || word.has("."), hosts.matching(word).isEmpty else { return nil }
+        return HostRoute(word)
     }
 
     /// Stores when the host was last reached, at most once a minute to save disk writes.

@@ -191,15 +191,13 @@ extension HostSession {
 extension PairedHost {
     /// The host's name, with its address in brackets.
     package var title: String {
-        let address = "\(endpoint)"
-        return name.has(address) ? name : "\(name) (\(address))"
+        name.has(place) ? name : "\(name) (\(place))"
     }
 
     /// A text about the host, with its title in place of its address.
     package func naming(_ text: String) -> String {
-        let address = "\(endpoint)"
-        guard !name.has(address), let place = text.utf8.firstRange(of: address.utf8) else { return text }
-        return "\(text[..<place.lowerBound])\(title)\(text[place.upperBound...])"
+        guard !name.has(place), let range = text.utf8.firstRange(of: place.utf8) else { return text }
+        return "\(text[..<range.lowerBound])\(title)\(text[range.upperBound...])"
     }
 
     /// Runs a body whose errors call the host by its name.
@@ -220,7 +218,7 @@ extension CompanionClientError {
     package func naming(_ host: PairedHost) -> CompanionClientError {
         var error = self
         error.message = host.naming(message)
-        error.beginsWithName = beginsWithName || message.begins(with: "\(host.endpoint)")
+        error.beginsWithName = beginsWithName || message.begins(with: host.place)
         return error
     }
 }

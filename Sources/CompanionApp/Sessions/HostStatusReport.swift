@@ -18,6 +18,8 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     package var tls: Bool?
     /// The address that was asked. For a Jarvis daemon: the base URL in use.
     package var address: String
+    /// The rung on which it was asked.
+    package var via: HostRoute.Rung
     /// Whether it has answered.
     package var reachable: Bool
     /// The name of its program; absent if it does not report it.
@@ -52,7 +54,8 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
         family = host.family
         trust = host.trust
         tls = host.trust == .legacy && host.spki != nil ? true : nil
-        address = "\(host.endpoint)"
+        address = host.place
+        via = host.rung
         reachable = false
         connected = false
         self.problem = problem
@@ -119,6 +122,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
         left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
             && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
             && left.problem == right.problem && left.permissions == right.permissions
-            && left.expiresAt == right.expiresAt && left.address == right.address && left.generation == right.generation
+            && left.expiresAt == right.expiresAt && left.address == right.address && left.via == right.via
+            && left.generation == right.generation
     }
 }

@@ -46,7 +46,7 @@ package struct AICLIClient: Sendable {
                 delivery: .notSent
             )
         }
-        var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
+        var settings = HTTPClient.Configuration.host(at: .address(endpoint), timeouts: configuration.timeouts)
         if let certificate = security.certificate {
             settings.tlsConfiguration = try PinnedTLS.clientConfiguration(trusting: certificate)
         }

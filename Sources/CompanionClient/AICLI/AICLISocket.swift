@@ -17,7 +17,7 @@ struct AICLISocket: Sendable {
     /// - Returns: nil if the server does not answer with a WebSocket, or closes the connection.
     init?(client: AICLIClient, longestSilence: Duration) async throws {
         var opening = WebSocketOpening(
-            endpoint: client.endpoint,
+            target: .address(client.endpoint),
             path: "/ws",
             headers: client.credentials,
             timeouts: client.configuration.timeouts,
@@ -28,7 +28,7 @@ struct AICLISocket: Sendable {
             let context = try NIOSSLContext(configuration: PinnedTLS.clientConfiguration)
             let endpoint = client.endpoint
             opening.prepare = { channel in
-                let tls = try PinnedTLS.verifyingHandler(context, endpoint: endpoint, pin: pin) { _ in }
+                let tls = try PinnedTLS.verifyingHandler(context, host: endpoint, pin: pin) { _ in }
                 try channel.pipeline.syncOperations.addHandler(tls)
             }
         }

@@ -102,6 +102,13 @@ extension AdminClient {
         return try Self.one(try await send(request).devices)
     }
 
+    /// - Parameter rungs: The rungs by which the device may come; empty for all.
+    package func setRungs(_ rungs: [HostRoute.Rung], ofDevice id: String) async throws -> AdminDevice {
+        var request = AdminRequest(.permissions)
+        (request.device, request.rungs) = (id, rungs)
+        return try Self.one(try await send(request).devices)
+    }
+
     /// All rules, the oldest first, and as sentences for people what is wrong with them.
     package func rules() async throws -> (rules: [AgentRule], faults: [String]) {
         let answer = try await send(AdminRequest(.rules))

@@ -8,7 +8,7 @@ package struct CommandedApprovals: ApprovalDeciding {
         self.client = client
     }
 
-    package var place: String { "\(client.endpoint)" }
+    package var place: String { "\(client.target)" }
 
     package func approvals(all: Bool) async throws -> ApprovalList {
         let list: LossyArray<Approval>
@@ -18,7 +18,7 @@ package struct CommandedApprovals: ApprovalDeciding {
         } catch let error as CompanionClientError where error.code == .notFound {
             throw CompanionClientError(
                 .unsupportedVersion,
-                message: "\(client.endpoint) is too old: its agent's questions are answered at the host.",
+                message: "\(client.target) is too old: its agent's questions are answered at the host.",
                 underlying: error
             )
         }

@@ -14,7 +14,7 @@ extension CompanionAPIClient {
         else { return error }
         var error = error
         error.code = .unsupportedVersion
-        error.message = "\(endpoint) is an older build, which has no \(request.subject) yet."
+        error.message = "\(target) is an older build, which has no \(request.subject) yet."
         error.hostText = nil
         error.advice =
             health.protocolVersions == nil ? "update the app on the host" : "update pairtool on the host"

@@ -17,7 +17,7 @@ extension CompanionAPIClient {
         guard let session else {
             throw CompanionClientError(
                 .unsupportedVersion,
-                message: "\(endpoint) was paired by protocol 1, which has no such command.",
+                message: "\(target) was paired by protocol 1, which has no such command.",
                 delivery: .notSent
             )
         }
@@ -58,7 +58,7 @@ extension CompanionAPIClient {
                     throw mayHaveRun ? error.asLostAnswer(to: payload) : error
                 }
                 logger.debug("sending a command again", metadata: ["command": "\(id)", "type": "\(payload.type)"])
-                try await clock.sleep(for: wait)
+                try await line.pause(for: wait, by: clock)
             }
         }
     }
@@ -160,7 +160,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                message: "\(endpoint) returned an unexpected result.",
+                message: "\(target) returned an unexpected result.",
                 underlying: error
             )
         }

@@ -28,7 +28,7 @@ extension CompanionAPIClient {
             else {
                 throw CompanionClientError(
                     .badAnswer,
-                    message: "\(endpoint) did not answer with a stream.",
+                    message: "\(target) did not answer with a stream.",
                     httpStatus: Int(response.status.code)
                 )
             }

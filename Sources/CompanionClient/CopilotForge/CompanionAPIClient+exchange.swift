@@ -27,7 +27,7 @@ extension CompanionAPIClient {
         } catch {
             throw CompanionClientError(
                 .badAnswer,
-                message: "\(endpoint) answered with unexpected JSON.",
+                message: "\(target) answered with unexpected JSON.",
                 underlying: error
             )
         }
@@ -69,8 +69,9 @@ extension CompanionAPIClient {
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         let timeout = configuration.timeouts.request
         var again = Backoff(configuration.retries.ofReads)
-        var wasRepeated = false
+        var (wasRepeated, wasMoved) = (false, false)
         while true {
+            let used = target
             do {
                 return try await exchangeOnce(within: timeout) {
                     try await execute(request, token: token, timeout: timeout)
@@ -83,10 +84,16 @@ extension CompanionAPIClient {
                 // Retry once without a wait: a host may close an idle connection just when it is used again.
                 if wasRepeated {
                     guard let wait = again.next() else { throw error }
-                    try await clock.sleep(for: wait)
+                    try await line.pause(for: wait, by: clock)
                 }
                 wasRepeated = true
+                await line.renew(after: used)
                 logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
+            } catch let error as CompanionClientError
+                where error.code == .unreachable && error.delivery == .notSent && !wasMoved && line.canMove
+            {
+                wasMoved = true
+                guard await line.renew(after: used) else { throw error }
             }
         }
     }
@@ -95,35 +102,40 @@ extension CompanionAPIClient {
     func transport(_ error: any Error, answered: Bool) async throws -> any Error {
         if let pinned = security.certificate, !answered, CompanionClientError.isHandshakeFailure(error) {
             let shown = try await PinnedTLS.certificate(
-                of: endpoint,
+                of: target,
                 expecting: pinned.spki,
                 configuration: configuration
             )
             guard shown == pinned else {
                 return CompanionClientError(
                     .pinMismatch,
-                    message: "\(endpoint) shows a new certificate for the paired key; nothing was sent.",
+                    message: "\(target) shows a new certificate for the paired key; nothing was sent.",
                     delivery: .notSent,
                     underlying: error
                 )
             }
         }
-        return CompanionClientError.transport(
-            error,
-            endpoint: endpoint,
-            answered: answered,
-            timeouts: configuration.timeouts
+        return target.explained(
+            CompanionClientError.transport(
+                error,
+                endpoint: target,
+                answered: answered,
+                timeouts: configuration.timeouts
+            )
         )
     }
 
     /// Sends a request and waits for the head of the answer.
     func execute(_ request: CompanionRequest, token: String?, timeout: Duration) async throws -> HTTPClientResponse {
-        var message = HTTPClientRequest(url: origin + request.target)
+        let target = self.target
+        var message = HTTPClientRequest(url: target.origin(isSecure: security != .plain) + request.target)
         message.method = request.method
+        message.headers.add(name: "Host", value: target.authority)
         message.headers.add(name: "Accept", value: "application/json, text/event-stream")
         message.headers.add(name: "User-Agent", value: "pairtool")
         if security != .plain {
             message.headers.add(name: ProtocolVersion.header, value: "\(ProtocolVersion.maximum)")
+            message.headers.add(name: ProtocolVersion.viaHeader, value: target.rung.rawValue)
             if let token { message.headers.add(name: "Authorization", value: "Bearer \(token)") }
         }
         for (name, value) in request.headers { message.headers.add(name: name, value: value) }
@@ -150,7 +162,7 @@ extension CompanionAPIClient {
 
     private func readBody(of response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
         try await checkStatus(of: response)
-        let body = try await response.bytes(upTo: limit, from: endpoint)
+        let body = try await response.bytes(upTo: limit, from: target)
         if response.isHTML || body.looksLikeHTML { throw stranger(response) }
         return body
     }
@@ -160,7 +172,7 @@ extension CompanionAPIClient {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return }
         // 64 KiB are enough for any error.
-        let body = (try? await response.bytes(upTo: 64 << 10, from: endpoint)) ?? ByteBuffer()
+        let body = (try? await response.bytes(upTo: 64 << 10, from: target)) ?? ByteBuffer()
         try Task.checkCancellation()
         let answer = try? CompanionJSON.decode(CompanionErrorResponse.self, fromPeer: Data(buffer: body))
         if let time = answer?.serverTime { offset.withLockedValue { $0 = .seconds(time.timeIntervalSince(Date())) } }
@@ -169,14 +181,14 @@ extension CompanionAPIClient {
             answer: answer,
             isHTML: response.isHTML || body.looksLikeHTML,
             serverDate: response.serverDate,
-            endpoint: endpoint
+            endpoint: target
         )
     }
 
     func stranger(_ response: HTTPClientResponse) -> CompanionClientError {
         CompanionClientError(
             .notACompanion,
-            message: "The server on \(endpoint) answers with web pages: it is not a companion host.",
+            message: "The server on \(target) answers with web pages: it is not a companion host.",
             httpStatus: Int(response.status.code),
             serverDate: response.serverDate
         )

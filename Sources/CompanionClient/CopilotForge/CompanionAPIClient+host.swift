@@ -14,7 +14,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
         } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
             var error = error
             error.code = .notACompanion
-            error.message = "The server on \(endpoint) is not a companion host."
+            error.message = "The server on \(target) is not a companion host."
             throw error
         }
     }
@@ -26,7 +26,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
         guard health.isCompanion else {
             throw CompanionClientError(
                 .notACompanion,
-                message: "Another service listens on \(endpoint).",
+                message: "Another service listens on \(target).",
                 hostText: health.service
             )
         }
@@ -47,6 +47,18 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
     package func devices() async throws -> [CompanionDevice] {
         let list = try await json(.get("/companion/devices"), as: DevicesListResponse.self).devices
         return leftOut.elements(of: list, as: .devices)
+    }
+
+    /// `POST /companion/reach`: tells the host what this device shows to relays, and learns how it is reached.
+    ///
+    /// - Returns: nil from a host that knows no relays.
+    package func reach(relayID: RelayID?) async throws -> CompanionReachResponse? {
+        do {
+            let body = CompanionReachRequest(relayId: relayID)
+            return try await json(.post("/companion/reach", body: body), as: CompanionReachResponse.self)
+        } catch let error as CompanionClientError where [.notFound, .badRequest].contains(error.code) {
+            return nil
+        }
     }
 
     /// `DELETE /companion/devices/:id`.
@@ -72,7 +84,7 @@ extension CompanionAPIClient: DeviceManaging, ModelListing {
             guard let auth = try? await authStatus(), !auth.authenticated else { throw error }
             var error = error
             error.code = .hostSignedOut
-            error.message = "The assistant's account is not signed in on \(endpoint)."
+            error.message = "The assistant's account is not signed in on \(target)."
             throw error
         }
     }

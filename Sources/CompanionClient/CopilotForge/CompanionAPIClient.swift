@@ -2,14 +2,16 @@ import AsyncHTTPClient
 package import CompanionWire
 package import Logging
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// A client of one host of the CopilotForge family, protocols v1 and v2.
 ///
-/// Uses HTTP/1.1, connects to local addresses only, follows no redirects, and reads no more than its limits allow.
+/// Uses HTTP/1.1, follows no redirects, and reads no more than its limits allow. Without a key that proves the host, it
+/// connects to local addresses only.
 /// Protocol v1 has no credentials; with v2 the client uses TLS with a pinned key and sends a session token.
 package struct CompanionAPIClient: Sendable {
-    /// The host's address and port.
-    package let endpoint: CompanionEndpoint
+    /// Where the connections go.
+    let line: HostLine
     /// The limits and timeouts of all requests.
     package let configuration: CompanionClientConfiguration
     /// How the connection is protected: not at all with v1, by a pinned key with v2.
@@ -24,7 +26,7 @@ package struct CompanionAPIClient: Sendable {
     package let leftOut = LeftOutItems()
 
     private init(
-        endpoint: CompanionEndpoint,
+        line: HostLine,
         configuration: CompanionClientConfiguration,
         security: HostSecurity,
         credentials: (any DeviceCredentials)?,
@@ -32,7 +34,7 @@ package struct CompanionAPIClient: Sendable {
         logger: Logger,
         clock: any Clock<Duration>
     ) {
-        self.endpoint = endpoint
+        self.line = line
         self.configuration = configuration
         self.security = security
         self.session = credentials.map(SessionTokenCache.init)
@@ -41,10 +43,8 @@ package struct CompanionAPIClient: Sendable {
         self.clock = clock
     }
 
-    /// `http://192.168.1.5:7878` or `https://[fe80::1]:7879`, without a zone.
-    var origin: String {
-        "\(security == .plain ? "http" : "https")://\(endpoint.authority)"
-    }
+    /// Where the next connection goes: the host, as messages call it.
+    package var target: ClientTarget { line.target }
 
     /// How far the host's clock is ahead of this machine's (negative: behind), from the `Date` header of the last
     /// answer.
@@ -73,20 +73,57 @@ package struct CompanionAPIClient: Sendable {
         _ body: (CompanionAPIClient) async throws -> Result
     ) async throws -> Result {
         try endpoint.requireLocal()
+        return try await withClient(
+            line: HostLine(.address(endpoint)),
+            security: security,
+            credentials: credentials,
+            configuration: configuration,
+            logger: logger,
+            clock: clock,
+            body
+        )
+    }
+
+    /// Runs `body` with a client whose connections go where a line leads.
+    ///
+    /// - Throws: ``CompanionClientError/Code/refusedAddress`` as above for a host without a key; any error of `body`.
+    package static func withClient<Result>(
+        line: HostLine,
+        security: HostSecurity,
+        credentials: (any DeviceCredentials)? = nil,
+        configuration: CompanionClientConfiguration = .default,
+        logger: Logger = Logger(label: "companion-client", factory: { _ in SwiftLogNoOpLogHandler() }),
+        clock: any Clock<Duration> = ContinuousClock(),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (CompanionAPIClient) async throws -> Result
+    ) async throws -> Result {
+        let target = line.target
+        try target.requireAllowed(with: security)
         var configuration = configuration
+        configuration.timeouts = target.allowing(configuration.timeouts)
+        // A host on the same network answers at once; one that does not is looked for elsewhere.
+        if line.canMove, case .address = target {
+            configuration.timeouts.connect = min(configuration.timeouts.connect, .seconds(2))
+        }
         if security != .plain {
             // v2 streams have a comment every 15 s; v1 streams are silent for as long as the model thinks.
             configuration.timeouts.idle = min(configuration.timeouts.idle, configuration.timeouts.silence)
         }
         let limits = configuration
-        var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
+        var settings = HTTPClient.Configuration.host(at: target, timeouts: configuration.timeouts)
+        if line.canMove {
+            settings.http1_1ConnectionDebugInitializer = { channel in
+                line.register(channel)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+        }
         if let certificate = security.certificate {
             settings.tlsConfiguration = try PinnedTLS.clientConfiguration(trusting: certificate)
         }
         return try await HTTPClient.withHTTPClient(configuration: settings) { http in
             try await body(
                 CompanionAPIClient(
-                    endpoint: endpoint,
+                    line: line,
                     configuration: limits,
                     security: security,
                     // Without TLS, anyone on the network could read the token.

@@ -13,7 +13,7 @@ extension CompanionClientError {
         answer: CompanionErrorResponse?,
         isHTML: Bool,
         serverDate: Date?,
-        endpoint: CompanionEndpoint
+        endpoint: some CustomStringConvertible
     ) -> CompanionClientError {
         let (code, message) =
             answer?.code.flatMap { meaning(of: $0, endpoint: endpoint) }
@@ -36,7 +36,8 @@ extension CompanionClientError {
     }
 
     /// Returns the meaning of a v2 host's error code; nil for codes whose status says enough.
-    private static func meaning(of code: CompanionErrorCode, endpoint: CompanionEndpoint) -> (Code, String)? {
+    private static func meaning(of code: CompanionErrorCode, endpoint: some CustomStringConvertible) -> (Code, String)?
+    {
         switch code {
         case .sessionRequired, .sessionExpired:
             (.sessionExpired, "\(endpoint) rejected this device's session.")
@@ -75,7 +76,7 @@ extension CompanionClientError {
         of status: Int,
         hostText: String?,
         isHTML: Bool,
-        endpoint: CompanionEndpoint
+        endpoint: some CustomStringConvertible
     ) -> (Code, String) {
         typealias Text = CompanionErrorResponse.Text
         let stranger = (Code.notACompanion, "The server on \(endpoint) is not a companion host (status \(status)).")

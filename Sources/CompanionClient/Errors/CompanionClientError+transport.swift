@@ -46,6 +46,14 @@ extension CompanionClientError {
                 message: "No connection to \(endpoint) within \(timeouts.connect.forPeople).",
                 delivery: .notSent
             )
+        case let connection as NIOConnectionError where connection.connectionErrors.isEmpty:
+            var unknown = make(
+                .unreachable,
+                message: "No machine called \(connection.host) is known here.",
+                delivery: .notSent
+            )
+            unknown.isUnknownName = true
+            return unknown
         case let connection as NIOConnectionError:
             return make(
                 .unreachable,

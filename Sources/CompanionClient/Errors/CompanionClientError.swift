@@ -118,6 +118,8 @@ package struct CompanionClientError: Error, Sendable {
     /// Whether an open connection ended before the whole answer was there. A new one may work. The listener may also be
     /// a tunnel whose other end is down.
     package var isCut = false
+    /// Whether the host's name could not be resolved.
+    package internal(set) var isUnknownName = false
     /// The next step, if the code alone does not say it: an action or a command.
     package var advice: String?
     /// Whether the request was looked for at the host and not found: it may be on its way still.

@@ -4,17 +4,25 @@ extension CompanionEndpoint {
     /// Throws ``CompanionClientError/Code/refusedAddress`` unless the address is loopback, link-local, private or of a
     /// VPN mesh, and can be connected to.
     func requireLocal() throws {
-        func refuse(_ why: String) -> CompanionClientError {
-            CompanionClientError(.refusedAddress, message: "\(self) \(why). Nothing was sent.", delivery: .notSent)
-        }
         guard address.isLocal else {
-            throw refuse("is not a local address: pairtool connects only to this machine, its networks and VPNs")
+            throw refused("is not a local address: pairtool connects only to this machine, its networks and VPNs")
         }
-        guard (1...65535).contains(port) else { throw refuse("has no valid port") }
+        try requireUsable()
+    }
+
+    /// Throws ``CompanionClientError/Code/refusedAddress`` unless the address is of one machine and can be connected
+    /// to.
+    func requireUsable() throws {
+        guard address.isLocal || address.scope == .global else { throw refused("is not the address of a machine") }
+        guard (1...65535).contains(port) else { throw refused("has no valid port") }
         guard !address.isIPv6 || address.scope != .linkLocal || address.unmapped != address || address.zone != nil
         else {
-            throw refuse("is link-local and needs its interface, as in fe80::1%eth0")
+            throw refused("is link-local and needs its interface, as in fe80::1%eth0")
         }
+    }
+
+    private func refused(_ why: String) -> CompanionClientError {
+        CompanionClientError(.refusedAddress, message: "\(self) \(why). Nothing was sent.", delivery: .notSent)
     }
 
     /// The address without its zone or brackets.

@@ -5,16 +5,16 @@ import NIOCore
 import Providers
 
 extension HTTPClient.Configuration {
-    /// HTTP/1.1 with a host at a local address.
-    static func local(
-        _ endpoint: CompanionEndpoint,
+    /// HTTP/1.1 with a host.
+    static func host(
+        at target: ClientTarget,
         timeouts: CompanionClientConfiguration.Timeouts
     ) -> HTTPClient.Configuration {
         var http = direct(connect: timeouts.connect, idle: timeouts.idle)
         // Deployed hosts (Node) close idle connections after 5 s: ours go earlier, so that no request meets a closing
         // one.
         http.connectionPool.idleTimeout = .seconds(3)
-        http.dnsOverride = endpoint.nameOverrides
+        http.dnsOverride = target.nameOverrides
         return http
     }
 }

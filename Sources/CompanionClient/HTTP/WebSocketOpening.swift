@@ -9,7 +9,7 @@ import NIOWebSocket
 struct WebSocketOpening: Sendable {
     typealias Frames = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
-    var endpoint: CompanionEndpoint
+    var target: ClientTarget
     var path: String
     /// Besides `Host` and those of the upgrade.
     var headers: [(String, String)]
@@ -30,19 +30,18 @@ struct WebSocketOpening: Sendable {
     ///
     /// - Throws: What NIO throws where there is no connection.
     func connect() async throws -> Upgrade {
-        try await ClientBootstrap(group: group)
-            .connectTimeout(TimeAmount(timeouts.connect))
-            .connect(host: endpoint.connectName, port: endpoint.port) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try prepare(channel)
-                    let frames = try configureUpgrade(of: channel)
-                    // Closing fails the upgrade: who never answers is waited for no longer than for any request.
-                    let limit = TimeAmount(timeouts.request)
-                    let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-                    frames.whenComplete { _ in deadline.cancel() }
-                    return Upgrade(channel: channel, result: frames)
-                }
+        let bootstrap = ClientBootstrap(group: group).connectTimeout(TimeAmount(timeouts.connect))
+        return try await target.connect(bootstrap) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try prepare(channel)
+                let frames = try configureUpgrade(of: channel)
+                // Closing fails the upgrade: who never answers is waited for no longer than for any request.
+                let limit = TimeAmount(timeouts.request)
+                let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+                frames.whenComplete { _ in deadline.cancel() }
+                return Upgrade(channel: channel, result: frames)
             }
+        }
     }
 
     private func configureUpgrade(of channel: any Channel) throws -> EventLoopFuture<Frames?> {
@@ -54,7 +53,7 @@ struct WebSocketOpening: Sendable {
                 return try Frames(wrappingChannelSynchronously: channel)
             }
         }
-        let headers = HTTPHeaders([("Host", endpoint.authority)] + headers)
+        let headers = HTTPHeaders([("Host", target.authority)] + headers)
         let configuration = NIOTypedHTTPClientUpgradeConfiguration<Frames?>(
             upgradeRequestHead: HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers),
             upgraders: [upgrader],

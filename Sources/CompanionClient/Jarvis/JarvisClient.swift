@@ -50,7 +50,7 @@ package struct JarvisClient: Sendable {
         _ body: (JarvisClient) async throws -> Result
     ) async throws -> Result {
         try endpoint.requireLocal()
-        var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
+        var settings = HTTPClient.Configuration.host(at: .address(endpoint), timeouts: configuration.timeouts)
         if let names = fallback?.endpoint?.nameOverrides { settings.dnsOverride.merge(names) { $1 } }
         return try await HTTPClient.withHTTPClient(configuration: settings) { http in
             let local = JarvisBase(endpoint)

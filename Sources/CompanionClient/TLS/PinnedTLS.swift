@@ -27,45 +27,54 @@ package enum PinnedTLS {
         configuration: CompanionClientConfiguration = .default
     ) async throws -> PinnedCertificate {
         try endpoint.requireLocal()
+        return try await certificate(of: .address(endpoint), expecting: pin, configuration: configuration)
+    }
+
+    /// The same for a host that is not necessarily at a local address.
+    package static func certificate(
+        of target: ClientTarget,
+        expecting pin: String?,
+        configuration: CompanionClientConfiguration = .default
+    ) async throws -> PinnedCertificate {
+        try target.requireUsable()
+        let timeouts = target.allowing(configuration.timeouts)
         do {
-            return try await within(configuration.timeouts.connect) {
-                try await handshake(with: endpoint, expecting: pin, limit: configuration.timeouts.connect)
+            return try await within(timeouts.connect) {
+                try await handshake(with: target, expecting: pin, limit: timeouts.connect)
             }
         } catch is TimeLimitExceeded, ChannelError.connectTimeout {
-            let limit = configuration.timeouts.connect.forPeople
-            throw CompanionClientError(
-                .unreachable,
-                message: "No TLS connection to \(endpoint) within \(limit).",
-                delivery: .notSent
+            throw target.explained(
+                CompanionClientError(
+                    .unreachable,
+                    message: "No TLS connection to \(target) within \(timeouts.connect.forPeople).",
+                    delivery: .notSent
+                )
             )
         } catch {
-            throw CompanionClientError.transport(
-                error,
-                endpoint: endpoint,
-                answered: false,
-                timeouts: configuration.timeouts
+            throw target.explained(
+                CompanionClientError.transport(error, endpoint: target, answered: false, timeouts: timeouts)
             )
         }
     }
 
     private static func handshake(
-        with endpoint: CompanionEndpoint,
+        with target: ClientTarget,
         expecting pin: String?,
         limit: Duration
     ) async throws -> PinnedCertificate {
         let context = try NIOSSLContext(configuration: clientConfiguration)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let found = loop.makePromise(of: PinnedCertificate.self)
-        let connecting = ClientBootstrap(group: loop)
+        let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(TimeAmount(limit))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let end = HandshakeEnd(found: found)
-                    let handler = try verifyingHandler(context, endpoint: endpoint, pin: pin, report: end.take)
+                    let handler = try verifyingHandler(context, host: target, pin: pin, report: end.take)
                     try channel.pipeline.syncOperations.addHandlers([handler, end])
                 }
             }
-            .connect(host: endpoint.connectName, port: endpoint.port)
+        let connecting = target.connect(bootstrap)
         connecting.whenFailure { found.fail($0) }
         return try await withTaskCancellationHandler {
             defer { connecting.whenSuccess { $0.close(promise: nil) } }
@@ -80,16 +89,16 @@ package enum PinnedTLS {
     /// - Parameter report: Gets the certificate, or why it is refused.
     static func verifyingHandler(
         _ context: NIOSSLContext,
-        endpoint: CompanionEndpoint,
+        host: some CustomStringConvertible & Sendable,
         pin: String?,
         report: @escaping @Sendable (Result<PinnedCertificate, any Error>) -> Void
     ) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: context, serverHostname: nil) { chain, verdict in
             do {
-                guard let leaf = chain.first else { throw mismatch(endpoint, expected: pin ?? "", shown: "none") }
+                guard let leaf = chain.first else { throw mismatch(host, expected: pin ?? "", shown: "none") }
                 let certificate = try PinnedCertificate(leaf)
                 guard pin == nil || pin == certificate.spki else {
-                    throw mismatch(endpoint, expected: pin ?? "", shown: certificate.spki)
+                    throw mismatch(host, expected: pin ?? "", shown: certificate.spki)
                 }
                 report(.success(certificate))
                 verdict.succeed(.certificateVerified)
@@ -119,11 +128,15 @@ package enum PinnedTLS {
         return configuration
     }
 
-    static func mismatch(_ endpoint: CompanionEndpoint, expected: String, shown: String) -> CompanionClientError {
+    static func mismatch(
+        _ host: some CustomStringConvertible,
+        expected: String,
+        shown: String
+    ) -> CompanionClientError {
         CompanionClientError(
             .pinMismatch,
             message:
-                "\(endpoint) shows another TLS key, not the one that was paired: expected \(expected), shown \(shown). "
+                "\(host) shows another TLS key, not the one that was paired: expected \(expected), shown \(shown). "
                 + "Someone may be intercepting the connection; nothing was sent.",
             delivery: .notSent
         )

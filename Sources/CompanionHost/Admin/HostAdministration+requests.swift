@@ -86,6 +86,9 @@ extension HostAdministration {
             }
             guard try await setPermissions(permissions, of: id) else { return Self.unknownDevice }
         }
+        if let rungs = request.rungs {
+            guard try await setRungs(rungs, of: id) else { return Self.unknownDevice }
+        }
         let response = adminDevices { $0.id == id }
         return response.devices?.isEmpty == false ? response : Self.unknownDevice
     }
@@ -222,7 +225,9 @@ extension AdminDevice {
             expiresAt: device.expiresAt,
             protocolVersion: device.protocolVersion,
             pairedAt: device.pairedAt,
-            lastSeenAt: device.lastSeenAt
+            lastSeenAt: device.lastSeenAt,
+            via: device.via,
+            rungs: device.rungs
         )
     }
 }

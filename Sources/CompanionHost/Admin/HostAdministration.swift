@@ -56,6 +56,11 @@ package struct HostAdministration: Sendable {
         try await services.control.setPermissions(permissions, of: id)
     }
 
+    /// Replaces the rungs by which a device may come (``DeviceControl/setRungs(_:of:)``).
+    package func setRungs(_ rungs: [HostRoute.Rung], of id: String) async throws -> Bool {
+        try await services.control.setRungs(rungs, of: id)
+    }
+
     /// The state of pairing.
     package var pairingState: CompanionPairingService.State {
         get async { await services.pairing.state }
@@ -80,7 +85,8 @@ package struct HostAdministration: Sendable {
             challengeExpiresAt: pairing.expiresAt,
             nextChallengeAt: pairing.nextAt,
             triesLeft: pairing.triesLeft,
-            notifications: services.notifier.targets
+            notifications: services.notifier.targets,
+            relays: services.relays.addresses.isEmpty ? nil : services.relays.report
         )
     }
 }

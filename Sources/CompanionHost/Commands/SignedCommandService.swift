@@ -43,7 +43,7 @@ struct SignedCommandService: Sendable {
     ///   failed.
     func execute(
         _ body: [UInt8],
-        admit: (CommandPayload) async throws -> Void = { _ in }
+        admit: (_ payload: CommandPayload, _ device: String) async throws -> Void = { _, _ in }
     ) async throws -> CommandResponse {
         let start = ContinuousClock.now
         var device: String?
@@ -55,7 +55,7 @@ struct SignedCommandService: Sendable {
             try CommandLimits.check(payload)
             device = try services.gate.activeDevice(command.deviceId).id
             let digest = try check(command)
-            try await admit(payload)
+            try await admit(payload, command.deviceId)
             await services.gate.pruneIfDue()
             let outcome = try await perform(payload, of: command, digest: digest)
             log(outcome.isReplay ? "replayed" : "executed", type: type, device: device, start: start)

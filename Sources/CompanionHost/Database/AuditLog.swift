@@ -17,6 +17,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let pairingLocked = AuditKind(rawValue: "pairing.locked")
     package static let pairingUnlocked = AuditKind(rawValue: "pairing.unlocked")
     package static let permissionsChanged = AuditKind(rawValue: "device.permissions")
+    /// A device came by a relay.
+    package static let reached = AuditKind(rawValue: "device.reached")
     package static let revoked = AuditKind(rawValue: "device.revoked")
     package static let sessionRemoved = AuditKind(rawValue: "session.removed")
     package static let questionDecided = AuditKind(rawValue: "question.decided")

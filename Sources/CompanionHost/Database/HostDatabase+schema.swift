@@ -59,7 +59,14 @@ extension HostDatabase {
             permissions TEXT,
             expiresAt TEXT,
             protocol INTEGER NOT NULL DEFAULT 1,
-            revokedAt TEXT
+            revokedAt TEXT,
+            -- The id that it shows to relays.
+            relayID TEXT UNIQUE,
+            -- The rungs by which it may come, NULL for all; and the one by which it last came.
+            rungs TEXT,
+            via TEXT,
+            -- 1: it has been on this machine.
+            isHere INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         CREATE TABLE connection (
             slot INTEGER PRIMARY KEY CHECK (slot = 1),

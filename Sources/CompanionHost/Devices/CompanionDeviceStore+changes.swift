@@ -64,6 +64,61 @@ extension CompanionDeviceStore {
         }
     }
 
+    /// Notes what a device shows to relays.
+    ///
+    /// - Returns: The id that it has shown before, if that was another.
+    func setRelayID(_ relayID: RelayID?, of id: String) async throws(CompanionHostError) -> RelayID? {
+        let old = device(id: id)?.relayID
+        guard old != relayID else { return nil }
+        try await database.write(durably: true) { database in
+            if let relayID {
+                try database.execute(
+                    sql: "UPDATE device SET relayID = NULL WHERE relayID = ?",
+                    arguments: ["\(relayID)"]
+                )
+            }
+            try PairedDevice.table.filter(key: id)
+                .updateAll(database, Column("relayID").set(to: relayID.map { "\($0)" }))
+        } committed: { [state] in
+            state.withLockedValue { state in
+                for other in state.known.keys where state.known[other]?.relayID == relayID {
+                    state.known[other]?.relayID = nil
+                }
+                state.known[id]?.relayID = relayID
+            }
+        }
+        return old
+    }
+
+    /// Notes that a device is on this machine. That stays so.
+    func setHere(_ id: String) async {
+        guard device(id: id)?.isHere == false else { return }
+        state.withLockedValue { $0.known[id]?.isHere = true }
+        _ = try? await database.write { database in
+            try PairedDevice.table.filter(key: id).updateAll(database, Column("isHere").set(to: true))
+        }
+    }
+
+    /// Replaces the rungs by which a device may come.
+    ///
+    /// - Parameter rungs: nil for all.
+    /// - Returns: Whether there is such a device.
+    func setRungs(
+        _ rungs: [HostRoute.Rung]?,
+        of id: String,
+        also: @escaping Extra
+    ) async throws(CompanionHostError) -> Bool {
+        try await database.write(durably: true) { database -> Bool in
+            let changed = try PairedDevice.table.filter(key: id).filter(Column("revokedAt") == nil)
+                .updateAll(database, Column("rungs").set(to: rungs.map(PairedDevice.stored)))
+            guard changed > 0 else { return false }
+            try also(database)
+            return true
+        } committed: { [state] known in
+            if known { state.withLockedValue { $0.known[id]?.rungs = rungs } }
+        }
+    }
+
     // MARK: What takes access away
 
     /// Ends the connection of v1, in memory.

@@ -69,6 +69,14 @@ package final class CompanionDeviceStore: Sendable {
             .sorted { ($1.pairedAt, $0.id) < ($0.pairedAt, $1.id) }
     }
 
+    /// The device that shows an id to relays; nil if none that is let in does.
+    func device(relayID: RelayID) -> PairedDevice? {
+        let now = clock.now()
+        return state.withLockedValue { state in
+            state.known.values.first { $0.relayID == relayID && $0.isActive(at: now) }
+        }
+    }
+
     /// Whether a device may have turns now: one of v2 that is not revoked, or the connected one of v1.
     func mayWork(_ id: String) -> Bool {
         let now = clock.now()
@@ -78,12 +86,18 @@ package final class CompanionDeviceStore: Sendable {
         }
     }
 
-    /// Notes when a device was last active; written at most every five seconds.
-    func touch(_ id: String) async {
+    /// Notes when a device was last active, and by which rung; written at most every five seconds.
+    func touch(_ id: String, via rung: HostRoute.Rung? = nil) async {
         let now = clock.now()
         let isDue = state.withLockedValue { state in
             if state.connection?.device.id == id { state.connection?.device.lastSeenAt = now }
             state.known[id]?.lastSeenAt = now
+            let hasMoved = rung != nil && rung != state.known[id]?.via
+            if let rung { state.known[id]?.via = rung }
+            guard !hasMoved else {
+                state.lastWrites[id] = now
+                return true
+            }
             let lastWrite = state.lastWrites[id] ?? .distantPast
             guard now.timeIntervalSince(lastWrite) >= Self.writeInterval else { return false }
             state.lastWrites[id] = now
@@ -91,7 +105,11 @@ package final class CompanionDeviceStore: Sendable {
         }
         guard isDue else { return }
         // A time that is not stored is no reason to refuse a request.
-        _ = try? await database.write { try Self.store(lastSeenAt: now, of: id, in: $0) }
+        _ = try? await database.write { database in
+            try Self.store(lastSeenAt: now, of: id, in: database)
+            guard let rung else { return }
+            try PairedDevice.table.filter(key: id).updateAll(database, Column("via").set(to: rung.rawValue))
+        }
     }
 
     static func store(lastSeenAt time: Date, of id: String, in database: Database) throws {

@@ -17,6 +17,8 @@ package struct DeviceControl: Sendable {
     let revocations: RevocationCenter
     /// Ends the turns of devices that may have none now.
     let endTurns: @Sendable () -> Void
+    /// Ends the connections of a caller over a relay.
+    let endCalls: @Sendable (RelayID) -> Void
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
@@ -30,8 +32,10 @@ package struct DeviceControl: Sendable {
     @discardableResult
     package func revoke(_ id: String, by origin: String) async throws -> Bool {
         let start = ContinuousClock.now
+        let relayID = devices.device(id: id)?.relayID
         let disconnected = devices.endAccess(of: id)
         cutOff(id)
+        if let relayID { endCalls(relayID) }
         let isKnown: Bool
         do {
             isKnown = try await storeRevocation(of: id, by: origin)
@@ -125,6 +129,23 @@ package struct DeviceControl: Sendable {
         guard let device else { return }
         logger.info("device disconnected", metadata: .event("auth", outcome: "disconnected", device: device.id))
         events.send(.disconnected(device))
+    }
+
+    /// Replaces the rungs by which a device may come, from its next request on. Its streams end and are asked for again.
+    ///
+    /// - Parameter rungs: Empty for all.
+    /// - Returns: Whether there is such a device.
+    /// - Throws: ``CompanionHostError`` if it cannot be stored; nothing is changed then.
+    package func setRungs(_ rungs: [HostRoute.Rung], of id: String) async throws -> Bool {
+        let now = clock.now()
+        let detail: JSONValue = ["via": .array(rungs.map { .string($0.rawValue) })]
+        let isKnown = try await devices.setRungs(rungs.isEmpty ? nil : rungs, of: id) { database in
+            try AuditLog.append(.permissionsChanged, device: id, detail: detail, at: now, in: database)
+        }
+        guard isKnown else { return false }
+        revocations.end(id)
+        if !rungs.isEmpty, !rungs.contains(.relay), let relayID = devices.device(id: id)?.relayID { endCalls(relayID) }
+        return true
     }
 
     /// Replaces the permissions of a device, from its next request on. Turns that it may not have any more end.

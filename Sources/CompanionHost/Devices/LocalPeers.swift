@@ -26,7 +26,7 @@ final class LocalPeers: Sendable {
     private func peer(of channel: any Channel) -> Peer {
         let id = ObjectIdentifier(channel)
         if let peer = known.withLockedValue({ $0[id] }) { return peer }
-        let peer = Peer(isHere: channel.remoteAddress.flatMap(IPAddress.init(peer:)).flatMap(Self.isHere) ?? false)
+        let peer = Peer(isHere: IPAddress(peerOf: channel).flatMap(Self.isHere) ?? false)
         known.withLockedValue { $0[id] = peer }
         channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
         return peer
@@ -62,6 +62,7 @@ final class LocalPeers: Sendable {
     ///   then.
     func origin(of peer: IPAddress?, over channel: any Channel) async -> PeerOrigin {
         guard let peer else { return .unknown }
+        guard RelayPeers.id(of: channel) == nil else { return .relay }
         guard let isHere = Self.isHere(peer) else { return .unknown }
         // An address may have been taken away since the connection came.
         guard isHere || self.peer(of: channel).isHere else { return .elsewhere }

@@ -19,6 +19,14 @@ package struct PairedDevice: Sendable, Hashable, Identifiable {
     package var pairedAt: Date
     /// When it last made a request; stored every five seconds at most.
     package var lastSeenAt: Date
+    /// The id of the certificate that it shows to relays; nil for one that uses none.
+    package var relayID: RelayID?
+    /// The rungs by which it may come; nil for all.
+    package var rungs: [HostRoute.Rung]?
+    /// The rung by which it last came; nil before it has.
+    package var via: HostRoute.Rung?
+    /// Whether it has been on this machine, where the host's agents are too.
+    package var isHere = false
     /// Whether its access was taken away. It is kept, so that it can be told why it is refused.
     package var isRevoked = false
 
@@ -38,7 +46,7 @@ package struct PairedDevice: Sendable, Hashable, Identifiable {
 
     /// The device in the form in which the protocol lists it.
     package var companionDevice: CompanionDevice {
-        CompanionDevice(id: id, name: name, pairedAt: pairedAt, lastSeenAt: lastSeenAt)
+        CompanionDevice(id: id, name: name, pairedAt: pairedAt, lastSeenAt: lastSeenAt, via: via)
     }
 }
 
@@ -56,23 +64,46 @@ extension PairedDevice {
         pairedAt = CompanionTimestamp.date(from: row["pairedAt"]) ?? .distantPast
         lastSeenAt = CompanionTimestamp.date(from: row["lastSeenAt"]) ?? .distantPast
         isRevoked = (row["revokedAt"] as String?) != nil
+        relayID = (row["relayID"] as String?).flatMap { RelayID($0) }
+        rungs = (row["rungs"] as String?).map(Self.rungs(stored:))
+        via = (row["via"] as String?).flatMap(HostRoute.Rung.init)
+        isHere = row["isHere"]
     }
 
     /// Stores the device in place of an earlier record of it.
     func store(in database: Database) throws {
+        // An id for relays is of one device: whoever showed it last has the certificate.
+        if let relayID {
+            try database.execute(
+                sql: "UPDATE device SET relayID = NULL WHERE relayID = ? AND id != ?",
+                arguments: ["\(relayID)", id]
+            )
+        }
         try database.execute(
             sql: """
-                INSERT INTO device (id, name, publicKey, permissions, expiresAt, protocol, pairedAt, lastSeenAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO device
+                    (id, name, publicKey, permissions, expiresAt, protocol, pairedAt, lastSeenAt, relayID, rungs, via,
+                    isHere)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, publicKey = excluded.publicKey,
                     permissions = excluded.permissions, expiresAt = excluded.expiresAt, protocol = excluded.protocol,
-                    pairedAt = excluded.pairedAt, lastSeenAt = excluded.lastSeenAt, revokedAt = NULL
+                    pairedAt = excluded.pairedAt, lastSeenAt = excluded.lastSeenAt, relayID = excluded.relayID,
+                    rungs = excluded.rungs, via = excluded.via, isHere = excluded.isHere, revokedAt = NULL
                 """,
             arguments: [
                 id, name, publicKey, permissions.map(Self.stored), expiresAt.map(CompanionTimestamp.string),
                 protocolVersion, CompanionTimestamp.string(from: pairedAt), CompanionTimestamp.string(from: lastSeenAt),
+                relayID.map { "\($0)" }, rungs.map(Self.stored), via?.rawValue, isHere,
             ]
         )
+    }
+
+    static func stored(_ rungs: [HostRoute.Rung]) -> String {
+        rungs.map(\.rawValue).joined(separator: ",")
+    }
+
+    private static func rungs(stored text: String) -> [HostRoute.Rung] {
+        text.parts(",").compactMap { HostRoute.Rung(rawValue: String($0)) }
     }
 
     static func stored(_ permissions: [CompanionPermission]) -> String {

@@ -4,6 +4,10 @@ import Glibc
 enum PeerOrigin: Sendable, Hashable {
     /// From another machine.
     case elsewhere
+    /// By a relay, from any machine, also this one.
+    case relay
+    /// By ssh, whose server is on this machine: from any machine, also this one.
+    case ssh
     /// From a process of this machine that no agent started.
     case owner
     /// From a process of an agent, of this host or of an earlier one.
@@ -52,15 +56,33 @@ enum PeerOrigin: Sendable, Hashable {
             return
         }
         guard holders.known.isEmpty else {
-            self = .owner
+            self = holders.known.contains(where: Self.isOfSSH) ? .ssh : .owner
             return
         }
         let isHiddenAgent = holders.hidden.contains { process in
             agents.contains(process.id) && SocketHolders.user(of: process) == socket.owner
                 && !Self.isOtherHost(process)
         }
+        // Where a server of ssh lets in another user than root, its process does not show its files.
+        if !isHiddenAgent, holders.hidden.contains(where: Self.isOfSSH) {
+            self = .ssh
+            return
+        }
         let isHiddenOwner = holders.hidden.contains { SocketHolders.user(of: $0) == socket.owner }
         self = isHiddenOwner && !isHiddenAgent ? .owner : .unknown
+    }
+
+    /// Whether the client's end of a connection from this machine is a server of ssh. Blocks.
+    static func isOfSSH(_ client: TCPSocket.End, connectedTo server: TCPSocket.End) -> Bool {
+        guard let socket = TCPSocket(of: client, connectedTo: server) else { return false }
+        let holders = SocketHolders(of: socket.inode)
+        return (holders.known.isEmpty ? holders.hidden : holders.known).contains(where: isOfSSH)
+    }
+
+    /// Whether a process is that of a login by ssh: the child of a server of root's.
+    private static func isOfSSH(_ process: ProcessTable.Entry) -> Bool {
+        process.isOfSSH && ProcessTable.entry(process.parent)?.isOfSSH == true
+            && SocketHolders.user(of: process.parent) == 0
     }
 
     /// Whether the mark of agents' processes begins at a process: it is another host of the same user then, and no

@@ -21,8 +21,11 @@ struct SocketHolders: Sendable {
     }
 
     /// The user of a process; nil for one that has ended.
-    static func user(of process: ProcessTable.Entry) -> UInt32? {
-        FileStatus("/proc/\(process.id)")?.owner
+    static func user(of process: ProcessTable.Entry) -> UInt32? { user(of: process.id) }
+
+    /// The user of a process; nil for one that has ended.
+    static func user(of process: pid_t) -> UInt32? {
+        FileStatus("/proc/\(process)")?.owner
     }
 
     /// Whether a process has an open file of this name; nil if it does not show its files.

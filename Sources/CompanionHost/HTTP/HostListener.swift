@@ -2,6 +2,7 @@ import Glibc
 import Hummingbird
 import HummingbirdCore
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOSSL
 import ServiceLifecycle
@@ -32,7 +33,13 @@ struct HostListener: Sendable {
     let socket: LiveSocket
     /// Lets connections of all sockets in.
     let gate: ConnectionGate
+    /// Where connections come by relays.
+    let relays: HostRelays
+    /// Whether somebody may pair now.
+    let isPairing: @Sendable () async -> Bool
     let logger: Logger
+    /// Serves a connection as the listener for HTTPS does; nil until that listens.
+    private let serveSecure = NIOLockedValueBox<HostRelays.Serve?>(nil)
 
     /// Listens until shutdown.
     ///
@@ -73,6 +80,12 @@ struct HostListener: Sendable {
                 group.addTask {
                     await whileListening(ports)
                     return .follower
+                }
+                if let serve = serveSecure.withLockedValue(\.self) {
+                    group.addTask {
+                        await relays.run(isPairing: isPairing, serve: serve)
+                        return .follower
+                    }
                 }
                 if !lan {
                     for (kind, port) in [(Kind.plain, port), (.secure, tlsPort)] {
@@ -178,7 +191,7 @@ struct HostListener: Sendable {
         case .secure:
             let tls = try NIOSSLContext(configuration: certificate.serverConfiguration)
             return HTTPServerBuilder { responder in
-                LiveChannel(
+                let live = LiveChannel(
                     responder: responder,
                     router: router,
                     socket: socket,
@@ -186,6 +199,14 @@ struct HostListener: Sendable {
                     tls: tls,
                     configuration: http
                 )
+                serveSecure.withLockedValue { box in
+                    box = { channel in
+                        live.setup(channel: channel, logger: logger).map { value in
+                            { await live.handle(value: value, logger: logger) }
+                        }
+                    }
+                }
+                return live
             }
         }
     }

@@ -23,8 +23,11 @@ struct HostRequestContext: RequestContext {
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
         channel = source.channel
-        peer = source.channel.remoteAddress.flatMap(IPAddress.init(peer:))
+        peer = IPAddress(peerOf: source.channel)
     }
+
+    /// The id that the client has shown to the relay by which it came; nil for one that came otherwise.
+    var relayID: RelayID? { RelayPeers.id(of: channel) }
 
     /// Whether the request comes from this machine's loopback interface.
     var isLoopback: Bool {

@@ -29,7 +29,8 @@ struct VersionGate: RouterMiddleware {
         }
         context.version = version
         let isOpen = [.get, .head].contains(request.method) && (path == "/health" || path == "/companion/status")
-        if version == 1, !legacy, !isOpen {
+        // Over a relay, only what proves itself is served.
+        if version == 1, !legacy || context.relayID != nil, !isOpen {
             throw refusal(
                 "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
             )

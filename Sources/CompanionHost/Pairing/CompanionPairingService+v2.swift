@@ -124,11 +124,23 @@ extension CompanionPairingService {
     ///
     /// - Throws: ``HostError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
     ///   tries left, `host.storage_failed`.
-    func confirm(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
-        try await guesses.run("") { @Sendable in try await self.judged(request, address: address) }
+    ///
+    /// - Parameter relayID: What the device has shown to the relay by which it came, if it came by one.
+    func confirm(
+        _ request: PairingConfirmRequest,
+        address: String,
+        relayID: RelayID? = nil
+    ) async throws -> PairingConfirmResponse {
+        try await guesses.run("") { @Sendable in
+            try await self.judged(request, address: address, relayID: relayID)
+        }
     }
 
-    private func judged(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
+    private func judged(
+        _ request: PairingConfirmRequest,
+        address: String,
+        relayID: RelayID?
+    ) async throws -> PairingConfirmResponse {
         let start = ContinuousClock.now
         let now = clock.now()
         let (exchange, _) = try running(request.pairingId, now: now)
@@ -152,15 +164,20 @@ extension CompanionPairingService {
         }
         let grant = grant
         let name = share.deviceName.trimmingWhitespace()
+        let id = DeviceIdentity.deviceID(publicKeyText: share.devicePublicKey)
+        let earlier = devices.device(id: id)
         let device = PairedDevice(
-            id: DeviceIdentity.deviceID(publicKeyText: share.devicePublicKey),
+            id: id,
             name: name.isEmpty ? PairedDevice.nameless : name,
             publicKey: share.devicePublicKey,
             permissions: grant.granted(of: share.permissions),
             expiresAt: grant.end(from: now),
             protocolVersion: 2,
             pairedAt: now,
-            lastSeenAt: now
+            lastSeenAt: now,
+            relayID: relayID ?? earlier?.relayID,
+            rungs: earlier?.rungs,
+            isHere: earlier?.isHere ?? false
         )
         let session = SessionStore.Session(device: device.id, now: now)
         try await succeed(challenge: exchange.challenge) {

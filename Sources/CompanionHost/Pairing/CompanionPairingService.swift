@@ -55,6 +55,8 @@ package actor CompanionPairingService {
     private let seconds: Int
     /// This machine's addresses, asked at each code: networks come and go.
     private let addresses: @Sendable () -> [String]
+    /// The relays of the host, and the id by which they know it.
+    private let relays: @Sendable () -> CompanionReachResponse
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
@@ -69,6 +71,7 @@ package actor CompanionPairingService {
         grant: PairingGrant,
         policy: ChallengePolicy,
         addresses: @escaping @Sendable () -> [String],
+        relays: @escaping @Sendable () -> CompanionReachResponse,
         clock: HostClock,
         devices: CompanionDeviceStore,
         sessions: SessionStore,
@@ -82,6 +85,7 @@ package actor CompanionPairingService {
         usualGrant = grant
         self.policy = policy
         self.addresses = addresses
+        self.relays = relays
         self.clock = clock
         self.devices = devices
         self.sessions = sessions
@@ -218,7 +222,7 @@ package actor CompanionPairingService {
         )
         self.grant = grant
         if isReplacement { events.send(.challengeEnded(reason: .replaced)) }
-        let payload = PairingPayload(
+        var payload = PairingPayload(
             code: offer.code,
             token: offer.token,
             expiresAt: offer.expiresAt,
@@ -227,7 +231,9 @@ package actor CompanionPairingService {
             spki: identity.pin,
             port: tlsPort
         )
-        .naming(addresses())
+        let reach = relays()
+        if let id = reach.relayId, !reach.relays.isEmpty { payload = payload.naming(relays: reach.relays, host: id) }
+        payload = payload.naming(addresses())
         let response = PairingStartResponse(code: offer.code, expiresAt: offer.expiresAt, qrPayload: payload.text)
         events.send(.challenge(response))
         wake.yield()

@@ -41,6 +41,13 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
+    /// `127.0.0.1`
+    package static let loopback = IPAddress(v4: [127, 0, 0, 1])
+
+    private init(v4 bytes: [UInt8]) {
+        (self.bytes, zone) = (bytes, nil)
+    }
+
     /// True for addresses of 16 bytes, false for those of 4.
     package var isIPv6: Bool { bytes.count == 16 }
 

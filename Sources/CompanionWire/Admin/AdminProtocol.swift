@@ -39,6 +39,8 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var lifetimeSeconds: Double?
     /// `revoke`, `permissions`: the id of the device.
     package var device: String?
+    /// `permissions`: the rungs by which the device may come from now on, empty for all; nil to leave them as they are.
+    package var rungs: [HostRoute.Rung]?
     /// `audit`: whether to check it as well.
     package var verify: Bool?
     /// `questions`, `answer`: the id of one question; nil lists them.
@@ -147,6 +149,10 @@ package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
     package var pairedAt: Date
     /// When it last made a request. The host updates this every five seconds at most.
     package var lastSeenAt: Date
+    /// The rung by which it last came; nil before it has.
+    package var via: HostRoute.Rung?
+    /// The rungs by which it may come; nil for all.
+    package var rungs: [HostRoute.Rung]?
     /// true for a device that is shut out although its revocation is not stored yet: a restart of the host would let it
     /// in again. Else nil.
     package var isRevoked: Bool?
@@ -159,8 +165,11 @@ package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
         protocolVersion: Int,
         pairedAt: Date,
         lastSeenAt: Date,
+        via: HostRoute.Rung? = nil,
+        rungs: [HostRoute.Rung]? = nil,
         isRevoked: Bool? = nil
     ) {
+        (self.via, self.rungs) = (via, rungs)
         self.id = id
         self.name = name
         self.permissions = permissions
@@ -203,6 +212,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var triesLeft: Int
     /// Whom the host tells that an agent waits.
     package var notifications: [AdminNotification]?
+    /// The relays that the host joins; nil for a host that joins none.
+    package var relays: [AdminRelay]?
 
     package init(
         id: String,
@@ -219,7 +230,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         challengeExpiresAt: Date? = nil,
         nextChallengeAt: Date? = nil,
         triesLeft: Int,
-        notifications: [AdminNotification]? = nil
+        notifications: [AdminNotification]? = nil,
+        relays: [AdminRelay]? = nil
     ) {
         self.id = id
         self.name = name
@@ -236,6 +248,29 @@ package struct AdminStatus: Codable, Sendable, Hashable {
         self.nextChallengeAt = nextChallengeAt
         self.triesLeft = triesLeft
         self.notifications = notifications
+        self.relays = relays
+    }
+}
+
+/// A relay that a host joins, and how far it has come.
+package struct AdminRelay: Codable, Sendable, Hashable {
+    package enum State: String, Codable, Sendable, Hashable {
+        case connecting
+        /// Devices can call.
+        case joined
+        /// It was not reached, or is lost; the host tries again.
+        case failed
+    }
+
+    package var address: RelayAddress
+    package var state: State
+    /// When it was joined.
+    package var since: Date?
+    /// Why it failed, as a sentence.
+    package var failure: String?
+
+    package init(address: RelayAddress, state: State, since: Date? = nil, failure: String? = nil) {
+        (self.address, self.state, self.since, self.failure) = (address, state, since, failure)
     }
 }
 

@@ -10,8 +10,17 @@ package struct CompanionDevice: Codable, Sendable, Hashable, Identifiable {
     package var pairedAt: Date?
     /// The time of the device's last request; nil if the host tells none, or none that can be read.
     package var lastSeenAt: Date?
+    /// The rung by which it last came; nil if the host does not tell it.
+    package var via: HostRoute.Rung?
 
-    package init(id: String, name: String, pairedAt: Date?, lastSeenAt: Date?) {
+    package init(
+        id: String,
+        name: String,
+        pairedAt: Date?,
+        lastSeenAt: Date?,
+        via: HostRoute.Rung? = nil
+    ) {
+        self.via = via
         self.id = id
         self.name = name
         self.pairedAt = pairedAt
@@ -25,6 +34,7 @@ package struct CompanionDevice: Codable, Sendable, Hashable, Identifiable {
         name = (try? container.decodeIfPresent(String.self, forKey: .name)) ?? ""
         pairedAt = try? container.decodeIfPresent(Date.self, forKey: .pairedAt)
         lastSeenAt = try? container.decodeIfPresent(Date.self, forKey: .lastSeenAt)
+        via = try? container.decodeIfPresent(HostRoute.Rung.self, forKey: .via)
     }
 }
 

@@ -29,6 +29,10 @@ package struct PairingPayload: Sendable, Hashable {
     package var addr: String?
     /// Other addresses of the host, the most likely one first. At most ``mostOtherAddrs``.
     package var otherAddrs: [String]
+    /// The relays that the host has joined, as `machine:port`, the preferred one first. At most ``mostRelays``.
+    package var relays: [String]
+    /// The id by which relays know the host: base64url of its 32 bytes.
+    package var relayHost: String?
 
     package init(
         code: String,
@@ -39,8 +43,11 @@ package struct PairingPayload: Sendable, Hashable {
         spki: String? = nil,
         port: Int? = nil,
         addr: String? = nil,
-        otherAddrs: [String] = []
+        otherAddrs: [String] = [],
+        relays: [String] = [],
+        relayHost: String? = nil
     ) {
+        (self.relays, self.relayHost) = (relays, relayHost)
         self.code = code
         self.token = token
         self.expiresAt = expiresAt
@@ -57,6 +64,30 @@ package struct PairingPayload: Sendable, Hashable {
     /// The most bytes that a symbol of version 11 holds at level L (ISO/IEC 18004, table 7).
     private static let longestText = 321
 
+    /// Relays that are read.
+    package static let mostRelays = 2
+    /// The most bytes of a payload that names relays: what a symbol of version 13 holds at level L.
+    private static let longestTextWithRelays = 425
+
+    /// The routes to the host over the relays that the payload names.
+    package var relayRoutes: [HostRoute] {
+        guard let id = relayHost.flatMap(Base64URL.decode).flatMap(RelayID.init(bytes:)) else { return [] }
+        return relays.compactMap { RelayAddress("relay://\($0)") }.map { .relay(RelayRoute(relay: $0, host: id)) }
+    }
+
+    /// The same payload with the relays of the host. The ids of the relays themselves are left out: relays are not
+    /// trusted, and the device learns them once it is connected.
+    ///
+    /// - Parameters:
+    ///   - addresses: The preferred one first.
+    ///   - id: The id by which they know the host.
+    package func naming(relays addresses: [RelayAddress], host id: RelayID) -> PairingPayload {
+        var payload = self
+        payload.relays = addresses.prefix(Self.mostRelays).map(\.authority)
+        payload.relayHost = Base64URL.encode(id.bytes)
+        return payload
+    }
+
     /// The same payload with the addresses of the host: the first as ``addr``, and as many others as the text of a
     /// symbol has room for.
     ///
@@ -67,7 +98,8 @@ package struct PairingPayload: Sendable, Hashable {
         for address in addresses.dropFirst().prefix(Self.mostOtherAddrs) {
             var longer = payload
             longer.otherAddrs.append(address)
-            guard longer.text.utf8.count <= Self.longestText else { break }
+            let limit = relays.isEmpty ? Self.longestText : Self.longestTextWithRelays
+            guard longer.text.utf8.count <= limit else { break }
             payload = longer
         }
         return payload
@@ -90,6 +122,8 @@ package struct PairingPayload: Sendable, Hashable {
         var smallest = smaller
         smallest.token = nil
         smallest.host = nil
+        // Without a token, a relay is of no use.
+        (smallest.relays, smallest.relayHost) = ([], nil)
         return otherAddrs.isEmpty ? [self, smaller, smallest] : [self, oneAddress, smaller, smallest]
     }
 
@@ -110,6 +144,8 @@ extension PairingPayload: Codable {
         case version = "v"
         case host, spki, port, addr
         case otherAddrs = "addrs"
+        case relays
+        case relayHost = "rid"
     }
 
     /// Reads a payload. An empty token counts as absent, and unreadable `addrs` are ignored.
@@ -136,6 +172,9 @@ extension PairingPayload: Codable {
         // Hints, which a code can do without.
         let others = (try? container.decodeIfPresent([String].self, forKey: .otherAddrs)) ?? []
         otherAddrs = Array(others.prefix(Self.mostOtherAddrs))
+        let relays = (try? container.decodeIfPresent([String].self, forKey: .relays)) ?? []
+        self.relays = Array(relays.prefix(Self.mostRelays))
+        relayHost = (try? container.decodeIfPresent(String.self, forKey: .relayHost)) ?? nil
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -150,6 +189,8 @@ extension PairingPayload: Codable {
         try container.encodeIfPresent(port, forKey: .port)
         try container.encodeIfPresent(addr, forKey: .addr)
         if !otherAddrs.isEmpty { try container.encode(otherAddrs, forKey: .otherAddrs) }
+        if !relays.isEmpty { try container.encode(relays, forKey: .relays) }
+        try container.encodeIfPresent(relayHost, forKey: .relayHost)
     }
 
     /// The payload as the text of a QR code: v1's keys in the order that deployed hosts write them, then v2's.
@@ -161,6 +202,8 @@ extension PairingPayload: Codable {
             ("spki", spki.map(JSONValue.string)), ("port", port.map { .integer(Int64($0)) }),
             ("addr", addr.map(JSONValue.string)),
             ("addrs", otherAddrs.isEmpty ? nil : .array(otherAddrs.map(JSONValue.string))),
+            ("relays", relays.isEmpty ? nil : .array(relays.map(JSONValue.string))),
+            ("rid", relayHost.map(JSONValue.string)),
         ]
         let texts = members.compactMap { name, value in
             value.map { "\"\(name)\":\(String(decoding: $0.json, as: UTF8.self))" }

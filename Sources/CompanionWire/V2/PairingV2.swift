@@ -147,6 +147,8 @@ package struct PairingConfirmResponse: Codable, Sendable, Hashable {
 package enum ProtocolVersion {
     /// The header of a request that says which version it speaks; absent means 1.
     package static let header = "X-CopilotForge-Companion-Version"
+    /// The header of a request by which a device says how it came; see `HostRoute.Rung`. For people only.
+    package static let viaHeader = "X-CopilotForge-Companion-Via"
     /// The lowest version that this build speaks.
     package static let minimum = 1
     /// The highest version that this build speaks.

@@ -63,14 +63,14 @@ package struct HostCheck: DoctorCheck {
         .warning(
             .host,
             about: host.name,
-            evidence: "does not answer at \(host.endpoint), but is advertised at \(place.address)",
+            evidence: "does not answer at \(host.place), but is advertised at \(place.address)",
             advice: .follow,
             values: ["HOST": host.name]
         )
     }
 
     private func unreachable(_ error: CompanionClientError) -> Finding {
-        let evidence = "at \(host.endpoint): \(error)"
+        let evidence = "at \(host.place): \(error)"
         let values = ["HOST": host.name]
         return switch error.code {
         case .pinMismatch: .problem(.host, about: host.name, evidence: evidence, advice: .checkKey, values: values)
@@ -99,10 +99,11 @@ package struct HostCheck: DoctorCheck {
         let url = "\(host.spki == nil ? "http" : "https")://\(host.endpoint)"
         let values = ["HOST": host.name, "URL": url, "FAMILY": host.family.rawValue]
         guard !health.isForeign else {
-            let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
+            let evidence = "at \(host.place): \(health.service ?? "another service") answers"
             return [.problem(.host, about: host.name, evidence: evidence, advice: .findPort)]
         }
-        let answers = "answers at \(health.place) (trust: \(host.trust.rawValue))"
+        let via = host.rung == .direct ? "" : ", via \(host.rung.rawValue)"
+        let answers = "answers at \(health.place) (trust: \(host.trust.rawValue)\(via))"
         let place: Finding =
             if let trouble = health.trouble {
                 .warning(
@@ -112,11 +113,11 @@ package struct HostCheck: DoctorCheck {
                     advice: .lookAfter,
                     values: values
                 )
-            } else if health.place != "\(host.endpoint)" {
+            } else if health.place != host.place {
                 .warning(
                     .host,
                     about: host.name,
-                    evidence: "\(answers), not at \(host.endpoint)",
+                    evidence: "\(answers), not at \(host.place)",
                     advice: .reachDaemon,
                     values: values
                 )

@@ -11,8 +11,19 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var family: HostFamily
     /// How the host has proven its identity.
     package var trust: HostTrust
-    /// The address and port at which it was last reached.
+    /// The address and port at which it was last reached directly; for a host that never was (``isFar``), those that it
+    /// has in its own network.
     package var endpoint: CompanionEndpoint
+    /// Other ways to it, the preferred one first; nil if there are none. Only verified hosts have any.
+    package var routes: [HostRoute]?
+    /// Those of its routes that it has told itself.
+    package var toldRoutes: [HostRoute]?
+    /// When it was last asked for them, by this machine's clock.
+    package var routesAskedAt: Date?
+    /// The route by which it was last reached; nil: directly.
+    package var via: HostRoute?
+    /// True if it was never reached directly, so that ``endpoint`` may be another machine's here.
+    package var isFar: Bool?
     /// This device's id at the host.
     package var deviceID: String
     /// The name that this device sends with each connection, for hosts that need one. Nil: the machine's name.
@@ -71,6 +82,14 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.plainPort = plainPort
         self.namedEndpoint = namedEndpoint
         self.fallbackURL = fallbackURL
+    }
+
+    /// What messages call the place where it was last reached: `192.168.1.5:7879`, `ssh://box`.
+    package var place: String { via?.place ?? "\(endpoint)" }
+
+    /// The rung on which it was last reached; see ``HostRoute/Rung``.
+    package var rung: HostRoute.Rung {
+        via?.rung ?? (endpoint.address.scope == .sharedAddressSpace ? .mesh : .direct)
     }
 
     /// Whether this host may answer at an address without its TLS, so that a legacy host there may be this one.

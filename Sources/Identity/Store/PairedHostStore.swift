@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 import FoundationEssentials
 package import LocalState
 
@@ -38,18 +38,20 @@ package struct PairedHostStore: Sendable {
         }
     }
 
-    /// Stores a host's new endpoint, unless the host was removed or paired again in the meantime.
+    /// Stores where a host was reached, unless it was removed or paired again in the meantime.
     ///
     /// - Throws: `RecordFileError` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
     ///   it is refused, or cannot be read or written.
-    package func move(_ host: PairedHost, to endpoint: CompanionEndpoint) throws {
+    package func move(_ host: PairedHost) throws {
         try update { hosts in
             guard
                 let index = hosts.hosts.firstIndex(where: {
                     $0.id == host.id && $0.trust == host.trust && $0.spki == host.spki
                 })
             else { return }
-            hosts.hosts[index].endpoint = endpoint
+            hosts.hosts[index].endpoint = host.endpoint
+            hosts.hosts[index].via = host.via
+            hosts.hosts[index].isFar = host.isFar
         }
     }
 

@@ -27,11 +27,11 @@ package struct PairingJob: Sendable {
     ) async throws -> PairingOutcome {
         switch route {
         case .legacy(let endpoint): try await pairLegacy(payload, at: endpoint)
-        case .verified(let endpoint, let certificate, let plainPort):
+        case .verified(let place, let certificate, let plainPort):
             try await pairVerified(
                 payload,
                 readAt: readAt,
-                at: endpoint,
+                at: place,
                 certificate: certificate,
                 plainPort: plainPort
             )
@@ -58,7 +58,7 @@ package struct PairingJob: Sendable {
     private func pairVerified(
         _ payload: PairingPayload,
         readAt: Date?,
-        at endpoint: CompanionEndpoint,
+        at place: HostPlace,
         certificate: PinnedCertificate,
         plainPort: Int?
     ) async throws -> PairingOutcome {
@@ -68,13 +68,24 @@ package struct PairingJob: Sendable {
             permissions: permissions,
             now: device.now
         )
-        let outcome = try await CompanionAPIClient.withClient(
-            endpoint: endpoint,
-            security: .pinned(certificate),
-            logger: device.logger("client")
-        ) { try await pairing.pair(payload, readAt: readAt, over: $0) }
+        let outcome = try await place.withTarget(device.tunnels) { target in
+            try await CompanionAPIClient.withClient(
+                line: HostLine(target),
+                security: .pinned(certificate),
+                logger: device.logger("client")
+            ) { try await pairing.pair(payload, readAt: readAt, over: $0) }
+        }
         let now = device.now()
-        let host = PairedHost(
+        let named = PairingTarget(payload: payload)?.secureEndpoints.first
+        let endpoint: CompanionEndpoint
+        var via: HostRoute?
+        switch place {
+        case .address(let address): endpoint = address
+        case .route(let route):
+            endpoint = named ?? route.farEndpoint
+            via = route
+        }
+        var host = PairedHost(
             id: outcome.hostID,
             name: outcome.hostName,
             family: target.family,
@@ -88,8 +99,9 @@ package struct PairingJob: Sendable {
             hostPublicKey: outcome.hostPublicKey,
             permissions: outcome.permissions,
             plainPort: plainPort,
-            namedEndpoint: PairingTarget(payload: payload)?.secureEndpoints.first
+            namedEndpoint: named
         )
+        if let via { (host.routes, host.via, host.isFar) = ([via], via, true) }
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: device.data).keep(outcome.session, hostID: host.id)
         var stored = try device.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
@@ -100,5 +112,18 @@ package struct PairingJob: Sendable {
         }
         if outcome.permissions != permissions { stored.lessAllowed = outcome.permissions }
         return stored
+    }
+}
+
+extension HostRoute {
+    /// The endpoint of the host on its own machine.
+    fileprivate var farEndpoint: CompanionEndpoint {
+        let port =
+            switch self {
+            case .direct(let name): name.port ?? Self.defaultPort
+            case .ssh(let route): route.hostPort
+            case .relay: Self.defaultPort
+            }
+        return CompanionEndpoint(address: .loopback, port: port)
     }
 }

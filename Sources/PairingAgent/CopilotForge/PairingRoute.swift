@@ -4,7 +4,7 @@ package import CompanionWire
 /// How to pair with a CopilotForge host.
 package enum PairingRoute: Sendable {
     /// By protocol v2, over TLS with this certificate.
-    case verified(CompanionEndpoint, PinnedCertificate, plainPort: Int?)
+    case verified(HostPlace, PinnedCertificate, plainPort: Int?)
     /// By protocol v1, in plain HTTP.
     case legacy(CompanionEndpoint)
 }
@@ -13,13 +13,17 @@ package enum PairingRoute: Sendable {
 package struct PairingRouter: Sendable {
     private let target: PairingTarget
     private let payload: PairingPayload?
+    private let tunnels: Tunnel.Settings
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
 
-    /// - Parameter payload: The content of a QR code, for its pin and port.
-    package init(target: PairingTarget, payload: PairingPayload?) {
+    /// - Parameters:
+    ///   - payload: The content of a QR code, for its pin and port.
+    ///   - tunnels: What tunnels to the host are made with.
+    package init(target: PairingTarget, payload: PairingPayload?, tunnels: Tunnel.Settings) {
         self.target = target
         self.payload = payload
+        self.tunnels = tunnels
     }
 
     /// Chooses the route.
@@ -32,12 +36,13 @@ package struct PairingRouter: Sendable {
         if let pin = payload?.spki {
             let port = payload?.port ?? PairingPayload.defaultPort
             let guesses = target.endpoints.map { CompanionEndpoint(address: $0.address, port: port) }
-            return try await secure(at: (target.secureEndpoints + guesses).unique, pin: pin)
+            return try await secure(at: places(target.secureEndpoints + guesses), pin: pin)
         }
         if let version = payload?.version, version >= 2 {
             throw PairingError(.rejected, "the QR code uses protocol \(version), but does not name its host's key")
         }
-        if !target.secureEndpoints.isEmpty { return try await secure(at: target.secureEndpoints, pin: nil) }
+        let places = places(target.secureEndpoints)
+        if !places.isEmpty { return try await secure(at: places, pin: nil) }
         var failure: PairingError?
         for endpoint in target.endpoints {
             do {
@@ -49,15 +54,25 @@ package struct PairingRouter: Sendable {
         throw failure ?? PairingError(.unreachable, "no address of \(target.name) is known")
     }
 
-    /// The endpoint that is the first to speak TLS with the right key. All are tried at the same time: one that leads
+    private func places(_ endpoints: [CompanionEndpoint]) -> [HostPlace] {
+        endpoints.unique.map(HostPlace.address) + target.routes.map(HostPlace.route)
+    }
+
+    /// The place that is the first to speak TLS with the right key. All are tried at the same time: one that leads
     /// nowhere must not hold up the others.
-    private func secure(at endpoints: [CompanionEndpoint], pin: String?) async throws(PairingError) -> PairingRoute {
+    private func secure(at places: [HostPlace], pin: String?) async throws(PairingError) -> PairingRoute {
         typealias Answer = Result<PinnedCertificate, PairingError>
+        let hasAddress = places.first.map { !$0.isRoute } ?? false
         let outcome: Result<PairingRoute, PairingError> = await withTaskGroup(of: (Int, Answer).self) { group in
-            for (index, endpoint) in endpoints.enumerated() {
+            for (index, place) in places.enumerated() {
                 group.addTask {
                     do {
-                        return (index, .success(try await certificate(of: endpoint, pin: pin)))
+                        // Others than addresses begin later: where the host is on this network, nobody else learns of it.
+                        if case .route = place {
+                            let wait = index - (places.firstIndex(where: \.isRoute) ?? index) + (hasAddress ? 1 : 0)
+                            try await ContinuousClock().sleep(for: HostPlace.routeDelay * wait)
+                        }
+                        return (index, .success(try await certificate(of: place, pin: pin)))
                     } catch {
                         return (index, .failure(PairingError(error)))
                     }
@@ -69,12 +84,14 @@ package struct PairingRouter: Sendable {
                 switch answer {
                 case .failure(let error): failures[index] = error
                 case .success(let certificate):
-                    let endpoint = endpoints[index]
-                    let plainPort = target.endpoints.first { $0.address == endpoint.address }?.port
-                    return .success(.verified(endpoint, certificate, plainPort: plainPort))
+                    var plainPort: Int?
+                    if case .address(let endpoint) = places[index] {
+                        plainPort = target.endpoints.first { $0.address == endpoint.address }?.port
+                    }
+                    return .success(.verified(places[index], certificate, plainPort: plainPort))
                 }
             }
-            let ordered = endpoints.indices.compactMap { failures[$0] }
+            let ordered = places.indices.compactMap { failures[$0] }
             // A wrong key is a more important error than an address that does not answer.
             let failure = ordered.first { $0.code == .otherKey } ?? ordered.first
             return .failure(failure ?? PairingError(.unreachable, "no address of \(target.name) is known"))
@@ -95,16 +112,18 @@ package struct PairingRouter: Sendable {
         guard versions.contains(2), let port = health.tlsPort, (1...65535).contains(port) else {
             return .legacy(endpoint)
         }
-        let secure = CompanionEndpoint(address: endpoint.address, port: port)
+        let secure = HostPlace.address(CompanionEndpoint(address: endpoint.address, port: port))
         return .verified(secure, try await certificate(of: secure, pin: nil), plainPort: endpoint.port)
     }
 
-    private func certificate(of endpoint: CompanionEndpoint, pin: String?) async throws -> PinnedCertificate {
-        try await PinnedTLS.certificate(
-            of: endpoint,
-            expecting: pin,
-            configuration: CompanionClientConfiguration(timeouts: Self.timeouts)
-        )
+    private func certificate(of place: HostPlace, pin: String?) async throws -> PinnedCertificate {
+        let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
+        if case .address(let endpoint) = place {
+            return try await PinnedTLS.certificate(of: endpoint, expecting: pin, configuration: configuration)
+        }
+        return try await place.withTarget(tunnels) { target in
+            try await PinnedTLS.certificate(of: target, expecting: pin, configuration: configuration)
+        }
     }
 }
 
@@ -115,9 +134,17 @@ extension PairingTarget {
         let addresses = ([payload.addr].compactMap(\.self) + payload.otherAddrs).compactMap { IPAddress($0) }
         let endpoints = addresses.filter(\.isLocal).map { CompanionEndpoint(address: $0, port: port) }.unique
         // Without an id or a key, an address does not identify a host: the code could go to any machine.
-        guard payload.host != nil || payload.spki != nil, let first = endpoints.first else { return nil }
-        self.init(endpoint: first, family: .copilotforge, isSecure: true)
-        secureEndpoints = endpoints
+        guard payload.host != nil || payload.spki != nil else { return nil }
+        // Only a key proves who is at the other end of a relay.
+        let routes = payload.spki == nil ? [] : payload.relayRoutes
+        if let first = endpoints.first {
+            self.init(endpoint: first, family: .copilotforge, isSecure: true)
+        } else if let route = routes.first {
+            self.init(route: route, family: .copilotforge)
+        } else {
+            return nil
+        }
+        (secureEndpoints, self.routes) = (endpoints, routes)
         id = payload.host ?? id
     }
 }

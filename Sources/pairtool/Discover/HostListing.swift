@@ -28,17 +28,21 @@ struct HostListing: Sendable {
         let paired = try PairedHostStore(directory: environment.paths.data).load()
         output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
         let end = timeout.map { ContinuousClock.now + $0 }
-        let nobody = try await look(with: client, until: end) { snapshot in
-            var snapshot = snapshot
-            if first { snapshot.keepFirstResolved() }
-            if snapshot.engine == .daemon, try environment.discoveryEngine == .auto, domain == nil, !first,
-                end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = snapshot.incomplete.first
-            {
-                output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
-                let embedded = try environment.discoveryClient(engine: .embedded)
-                snapshot.merge(try await look(with: embedded, until: end, then: \.self))
+        let looksEverywhere = domain == nil && !first && environment.discoveryInterface == nil
+        let nobody = try await withThrowingTaskGroup(of: [SightedHost].self) { group in
+            group.addTask { looksEverywhere ? await MeshHosts.rows(paired: paired, in: environment) : [] }
+            return try await look(with: client, until: end) { snapshot in
+                var snapshot = snapshot
+                if first { snapshot.keepFirstResolved() }
+                if snapshot.engine == .daemon, try environment.discoveryEngine == .auto, domain == nil, !first,
+                    end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = snapshot.incomplete.first
+                {
+                    output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
+                    let embedded = try environment.discoveryClient(engine: .embedded)
+                    snapshot.merge(try await look(with: embedded, until: end, then: \.self))
+                }
+                return await list(snapshot, and: try await group.next() ?? [], paired: paired, on: output, probe)
             }
-            return await list(snapshot, paired: paired, on: output, probe)
         }
         guard var error = nobody else { return }
         if let cause = try await LikelyCauses.find(interface: environment.discoveryInterface) {
@@ -67,14 +71,18 @@ struct HostListing: Sendable {
         )
     }
 
+    /// - Parameter mesh: The hosts on machines of a mesh, where mDNS does not reach.
     /// - Returns: The error to report if no host was found; nil after a list.
     private func list(
         _ snapshot: DiscoverySnapshot,
+        and mesh: [SightedHost],
         paired: PairedHosts,
         on output: Output,
         _ probe: (@Sendable (inout [SightedHost]) async -> Void)?
     ) async -> AppError? {
         var rows = snapshot.hosts.map { SightedHost($0, paired: paired) }
+        let inSight = Set(rows.map(\.id))
+        rows += mesh.filter { !inSight.contains($0.id) }
         guard !rows.isEmpty else { return snapshot.nobody }
         await probe?(&rows)
         SightedHost.markLookalikes(&rows, paired: paired)

@@ -51,22 +51,24 @@ struct DoctorChecks: Sendable {
     private func hosts(_ host: String?, with client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: environment.paths.data)
         if let host {
-            return [check(try PairedHostSelection.select(host, in: try store.load()), with: client)]
+            return checks(of: try PairedHostSelection.select(host, in: try store.load()), with: client)
         }
         // ``FileCheck`` reports records that cannot be read.
         guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
-        return hosts.map { check($0, with: client) }
+        return hosts.flatMap { checks(of: $0, with: client) }
     }
 
-    private func check(_ host: PairedHost, with client: CompanionDiscoveryClient) -> HostCheck {
+    private func checks(of host: PairedHost, with client: CompanionDiscoveryClient) -> [any DoctorCheck] {
         let family = host.family.behavior.facts
-        return HostCheck(
+        let check = HostCheck(
             host: host,
             isAdvertised: family.isAdvertised,
             usesToken: family.codes.contains(.token),
             ask: { try await health(of: host) },
             lookElsewhere: { try await advertisedPlace(of: host, with: client) }
         )
+        guard host.routes?.isEmpty == false else { return [check] }
+        return [check, RouteCheck(host: host) { try await host.prove(at: $0, in: environment) }]
     }
 
     private func health(of host: PairedHost) async throws -> HostHealth {

@@ -42,10 +42,25 @@ extension HostURL {
         guard let url = HostURL(text) else {
             throw ValidationError(
                 "“\(TerminalText.line(text))” is not an address. Give an IP address or a name that ends in .local, and a port "
-                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local. Other names, and paths, are not "
-                    + "accepted."
+                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local; any other name with https://, such "
+                    + "as https://box.example:7879; or ssh://MACHINE. Paths are not accepted."
             )
         }
         self = url
+    }
+}
+
+extension RelayAddress {
+    /// The address of a relay.
+    ///
+    /// - Throws: `ValidationError` for anything else.
+    init(commandLine text: String) throws {
+        guard let address = RelayAddress(text) else {
+            throw ValidationError(
+                "“\(TerminalText.line(text))” is not the address of a relay. Give relay://MACHINE[:PORT]/[?id=…], as the "
+                    + "relay prints it when it starts."
+            )
+        }
+        self = address
     }
 }

@@ -71,6 +71,7 @@ extension PairingDevice {
             identity: try SecureKeyStore(directory: data).identity(),
             name: name,
             data: data,
+            tunnels: environment.tunnels,
             now: environment.now,
             logger: environment.logger
         )

@@ -32,6 +32,7 @@ extension AuditTableRow {
         case .pairingUnlocked: "digits unlocked"
         case .permissionsChanged: "permissions"
         case .revoked: "revoked"
+        case .reached: "reached"
         case .sessionRemoved: "worktree removed"
         case .questionDecided: "question"
         case .agentRefused: "agent refused"
@@ -59,7 +60,17 @@ extension AuditTableRow {
                 ]
             case .pairingLocked, .pairingUnlocked: [text("failures").map { "wrong codes in a row: \($0)" }]
             case .permissionsChanged:
-                [rights(in: "to").map { "may \($0)" }, rights(in: "from").map { "before: \($0)" }]
+                [
+                    rights(in: "to").map { "may \($0)" }, rights(in: "from").map { "before: \($0)" },
+                    detail["via"]?.array.map { rungs in
+                        "via " + (rungs.isEmpty ? "any" : rungs.compactMap(\.string).joined(separator: ", "))
+                    },
+                ]
+            case .reached:
+                [
+                    text("via").map { "via \($0)" }, text("relay"), text("received").map { "\($0) bytes received" },
+                    text("sent").map { "\($0) sent" },
+                ]
             case .revoked: [text("by").map { $0 == deviceId ? "by itself" : "by \($0 == "host" ? "you" : $0)" }]
             case .sessionRemoved:
                 [chat, text("branch").map { "branch \($0)" }, detail["forced"]?.bool == true ? "forced" : nil, ending]

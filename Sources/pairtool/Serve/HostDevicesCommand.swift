@@ -31,6 +31,7 @@ struct HostDevicesCommand: AsyncParsableCommand {
             columns: [
                 TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                 TableColumn("MAY", shrinks: true) { $0.rights },
+                TableColumn("VIA", rank: 2) { $0.via?.rawValue ?? "–" },
                 TableColumn("UNTIL", rank: 2) { row in row.expiresAt.map { Self.until($0, now: now) } ?? "–" },
                 TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },
                 TableColumn("SEEN", rank: 3) { TimeText.ago($0.lastSeenAt, now: now) },
@@ -54,8 +55,8 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             The permissions are: \(CompanionPermission.all.map(\.rawValue).joined(separator: ", ")).
 
             Examples:
-              pairtool host permissions laptop
               pairtool host permissions laptop --add approve
+              pairtool host permissions laptop --via direct,mesh
               pairtool host permissions laptop --read-only
             """
     )
@@ -91,6 +92,15 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     @Flag(help: "Allow reading only.")
     var readOnly = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The ways by which it may come: direct, mesh, ssh, relay, separated by commas; any for all.",
+            valueName: "ways"
+        ),
+        transform: AllowedRungs.init(commandLine:)
+    )
+    var via: AllowedRungs?
+
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
@@ -110,9 +120,34 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             let wanted = all.unique.filter { !remove.contains($0) }
             device = try await output.owner.setPermissions(wanted, ofDevice: device.id)
         }
+        if let via { device = try await output.owner.setRungs(via.rungs, ofDevice: device.id) }
         output.result(device, id: device.id) {
-            output.fitted(TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)"))
+            let ways = device.rungs.map { ", only via " + $0.map(\.rawValue).joined(separator: ", ") } ?? ""
+            return output.fitted(TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)\(ways)"))
         }
+    }
+}
+
+/// The value of `--via`.
+struct AllowedRungs: Sendable {
+    /// Empty for all.
+    var rungs: [HostRoute.Rung]
+
+    /// - Throws: `ValidationError` for an unknown word.
+    init(commandLine text: String) throws {
+        guard text != "any" else {
+            rungs = []
+            return
+        }
+        rungs = try text.parts(",", omittingEmpty: false).map { word in
+            guard let rung = HostRoute.Rung(rawValue: String(word)) else {
+                let known = HostRoute.Rung.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ValidationError(
+                    "“\(TerminalText.line(String(word)))” is not a way to a host. The ways are: \(known); or any."
+                )
+            }
+            return rung
+        }.unique
     }
 }
 

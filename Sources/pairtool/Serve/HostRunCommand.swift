@@ -48,6 +48,16 @@ struct HostRunCommand: AsyncParsableCommand {
     @Flag(help: "Listen on the network and advertise there.")
     var lan = false
 
+    @Option(
+        name: .customLong("relay"),
+        help: ArgumentHelp(
+            "Join this relay, so that devices reach the host from other networks (repeatable): relay://MACHINE:PORT/?id=….",
+            valueName: "address"
+        ),
+        transform: RelayAddress.init(commandLine:)
+    )
+    var relays: [RelayAddress] = []
+
     @Flag(help: "Also serve protocol 1 companions, over plain HTTP and without proof. Only for a network you trust.")
     var legacy = false
 
@@ -168,6 +178,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 usesWorktrees: worktree,
                 devicesMayAlways: alwaysBy == .devices,
                 addresses: lan ? addresses : nil,
+                relays: relays.unique,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 challenges: challenges,

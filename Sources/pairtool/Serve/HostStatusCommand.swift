@@ -57,10 +57,13 @@ struct HostStatusRow: Encodable {
     var pairing: Pairing
     /// Whom the host tells that an agent waits.
     var notifications: [AdminNotification]
+    /// The relays that the host joins.
+    var relays: [AdminRelay]
     private var answers: String
 
     private enum CodingKeys: CodingKey {
-        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, agents, pairing, notifications
+        case id, name, port, tlsPort, legacy, lan, devices, models, agentTrouble, agents, pairing, notifications,
+            relays
     }
 
     init(_ status: AdminStatus) {
@@ -75,6 +78,7 @@ struct HostStatusRow: Encodable {
         agentTrouble = status.agents.lazy.compactMap(\.trouble).first?.message
         agents = status.agents
         notifications = status.notifications ?? []
+        relays = status.relays ?? []
         answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(
             locked: status.pairingLocked,
@@ -101,6 +105,11 @@ struct HostStatusRow: Encodable {
                 let state = agent.trouble?.message ?? (agent.isAvailable ? "ready" : "its program is missing")
                 facts.add("agent", "\(agent.id): \(state)")
             }
+        }
+        for relay in relays {
+            let since = relay.since.map { " since \(LocalTime.text($0))" } ?? ""
+            let state = relay.state == .failed ? relay.failure ?? "not reached" : relay.state.rawValue + since
+            facts.add("relay", "\(relay.address.authority): \(state)")
         }
         for place in notifications {
             facts.add("notifies", place.target + (place.failure.map { " (failed: \($0))" } ?? ""))

@@ -49,6 +49,7 @@ struct DevicesListCommand: AsyncParsableCommand {
                     TableColumn("NAME", shrinks: true, rank: 0) { $0.name + ($0.isThisDevice ? " (this device)" : "") },
                     TableColumn("CONNECTED") { $0.connected ? "yes" : "no" },
                     TableColumn("PAIRED", rank: 3) { TimeText.ago($0.pairedAt, now: now) },
+                    TableColumn("VIA", rank: 2) { $0.via?.rawValue ?? "–" },
                     TableColumn("SEEN", rank: 2) { TimeText.ago($0.lastSeenAt, now: now) },
                     TableColumn("ID", rank: 0) { $0.id },
                 ],
@@ -131,6 +132,8 @@ struct DeviceRow: Encodable {
     var name: String
     var pairedAt: Date?
     var lastSeenAt: Date?
+    /// The rung by which it last came.
+    var via: HostRoute.Rung?
     var connected: Bool
     var isThisDevice: Bool
 
@@ -139,6 +142,7 @@ struct DeviceRow: Encodable {
         name = device.name
         pairedAt = device.pairedAt
         lastSeenAt = device.lastSeenAt
+        via = device.via
         self.connected = device.id == connected
         isThisDevice = device.id == own
     }

@@ -18,7 +18,8 @@ struct HostsCommand: AsyncParsableCommand {
               pairtool hosts forget Studio
             """,
         subcommands: [
-            HostsListCommand.self, HostsDefaultCommand.self, HostsRenameCommand.self, HostsForgetCommand.self,
+            HostsListCommand.self, HostsDefaultCommand.self, HostsRenameCommand.self, HostsRoutesCommand.self,
+            HostsForgetCommand.self,
         ],
         defaultSubcommand: HostsListCommand.self
     )
@@ -55,7 +56,8 @@ struct HostsListCommand: AsyncParsableCommand {
                 TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                 TableColumn("FAMILY", rank: 3) { $0.family.programName(speaksV2: $0.trust == .verified) },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
-                TableColumn("ADDRESS") { "\($0.endpoint)" },
+                TableColumn("ADDRESS") { $0.place },
+                TableColumn("VIA", rank: 1) { $0.via.rawValue },
                 TableColumn("PAIRED", rank: 4) { host in
                     host.revokedAt.map { "revoked \(TimeText.ago($0, now: now))" }
                         ?? TimeText.ago(host.pairedAt, now: now)

@@ -115,6 +115,7 @@ extension HostStatusReport {
     fileprivate var facts: FactList {
         var facts: FactList = [
             "host": "\(name) (\(id.shortID)) at \(address)",
+            "via": via == .direct ? nil : via.rawValue,
             "family": programName,
             "trust": trust.rawValue + howProven,
             "reachable": reachable ? "yes" : "no: \(problem ?? "")",

@@ -11,16 +11,20 @@ import Testing
         try #require(CompanionEndpoint(text))
     }
 
+    private func route(_ text: String) throws -> HostRoute {
+        try #require(HostRoute(text))
+    }
+
     private let silence = CompanionClientError(.unreachable, message: "nothing listens there")
 
     @Test("A host that is where it was is used at once, and nobody is asked for it")
     func lastGood() throws {
         let (old, code) = (try place("10.0.0.1:7879"), try place("10.0.0.2:7879"))
         var search = HostSearch(lastGood: old, code: code)
-        #expect(search.begin() == [.attempt(old)])
-        #expect(search.take(.proved(old)) == [.use(old, .lastGood)])
+        #expect(search.begin() == [.attempt(.address(old))])
+        #expect(search.take(.proved(.address(old))) == [.use(.address(old), .lastGood)])
         #expect(search.take(.advertised([code])) == [], "it is over")
-        #expect(search.take(.failed(old, silence)) == [])
+        #expect(search.take(.failed(.address(old), silence)) == [])
     }
 
     @Test("Where it is not, adverts are looked for and the address of the QR code is tried at the same time")
@@ -29,12 +33,15 @@ import Testing
         let (one, two) = (try place("10.0.0.3:7879"), try place("10.0.0.4:7879"))
         var search = HostSearch(lastGood: old, code: code)
         _ = search.begin()
-        #expect(search.take(.failed(old, silence)) == [.browse, .attempt(code)])
-        #expect(search.take(.advertised([one, old, two])) == [.attempt(one), .attempt(two)], "the old one has failed")
+        #expect(search.take(.failed(.address(old), silence)) == [.browse, .attempt(.address(code))])
+        #expect(
+            search.take(.advertised([one, old, two])) == [.attempt(.address(one)), .attempt(.address(two))],
+            "the old one has failed"
+        )
         #expect(search.take(.advertised([one, two, code])) == [], "no address is tried twice")
-        #expect(search.take(.failed(one, silence)) == [])
-        #expect(search.take(.proved(two)) == [.use(two, .advert)])
-        #expect(search.tried.map(\.endpoint) == [old, one])
+        #expect(search.take(.failed(.address(one), silence)) == [])
+        #expect(search.take(.proved(.address(two))) == [.use(.address(two), .advert)])
+        #expect(search.tried.map(\.place) == [.address(old), .address(one)])
     }
 
     @Test("It is given up when every address has failed and all adverts are in, whichever comes last")
@@ -43,14 +50,14 @@ import Testing
         for adverts in [true, false] {
             var search = HostSearch(lastGood: old, code: code)
             _ = search.begin()
-            _ = search.take(.failed(old, silence))
-            let events: [HostSearch.Event] = [.browseEnded("none"), .failed(code, silence)]
+            _ = search.take(.failed(.address(old), silence))
+            let events: [HostSearch.Event] = [.browseEnded("none"), .failed(.address(code), silence)]
             let ordered = adverts ? events : events.reversed()
             #expect(search.take(ordered[0]) == [])
             #expect(search.take(ordered[1]) == [.giveUp])
             #expect(search.tried.map(\.origin) == [.lastGood, .code])
             #expect(search.browseOutcome == "none")
-            #expect(search.take(.proved(code)) == [], "it is over")
+            #expect(search.take(.proved(.address(code))) == [], "it is over")
         }
     }
 
@@ -60,7 +67,7 @@ import Testing
         for code in [old, nil] {
             var search = HostSearch(lastGood: old, code: code)
             _ = search.begin()
-            #expect(search.take(.failed(old, silence)) == [.browse])
+            #expect(search.take(.failed(.address(old), silence)) == [.browse])
             #expect(search.take(.browseEnded("none")) == [.giveUp])
         }
     }
@@ -68,11 +75,11 @@ import Testing
     @Test("Addresses that the user named are the only ones, and past mDNS")
     func named() throws {
         let (one, two) = (try place("10.0.0.1:7878"), try place("10.0.0.1:7879"))
-        var search = HostSearch(named: [one, two])
-        #expect(search.begin() == [.attempt(one), .attempt(two)])
-        #expect(search.take(.failed(one, silence)) == [])
+        var search = HostSearch(named: [.address(one), .address(two)])
+        #expect(search.begin() == [.attempt(.address(one)), .attempt(.address(two))])
+        #expect(search.take(.failed(.address(one), silence)) == [])
         #expect(search.take(.advertised([])) == [])
-        #expect(search.take(.failed(two, silence)) == [.giveUp])
+        #expect(search.take(.failed(.address(two), silence)) == [.giveUp])
         #expect(search.tried.map(\.origin) == [.named, .named])
         var empty = HostSearch(named: [])
         #expect(empty.begin() == [.giveUp])
@@ -84,11 +91,11 @@ import Testing
         let (local, plain) = (try place("[fe80::1%eth0]:7879"), try place("10.0.0.3:7879"))
         var search = HostSearch(lastGood: old, code: nil)
         _ = search.begin()
-        _ = search.take(.failed(old, silence))
-        #expect(search.take(.advertised([local, plain])) == [.attempt(plain)])
-        #expect(search.take(.failed(plain, silence)) == [], "there may be more adverts")
-        #expect(search.take(.browseEnded("advertised")) == [.attempt(local)])
-        #expect(search.take(.proved(local)) == [.use(local, .advert)])
+        _ = search.take(.failed(.address(old), silence))
+        #expect(search.take(.advertised([local, plain])) == [.attempt(.address(plain))])
+        #expect(search.take(.failed(.address(plain), silence)) == [], "there may be more adverts")
+        #expect(search.take(.browseEnded("advertised")) == [.attempt(.address(local))])
+        #expect(search.take(.proved(.address(local))) == [.use(.address(local), .advert)])
     }
 
     @Test("An address that nobody tries can prove nothing")
@@ -96,8 +103,53 @@ import Testing
         let (old, other) = (try place("10.0.0.1:7879"), try place("10.0.0.9:7879"))
         var search = HostSearch(lastGood: old, code: nil)
         _ = search.begin()
-        #expect(search.take(.proved(other)) == [])
-        #expect(search.take(.proved(old)) == [.use(old, .lastGood)])
+        #expect(search.take(.proved(.address(other))) == [])
+        #expect(search.take(.proved(.address(old))) == [.use(.address(old), .lastGood)])
+    }
+
+    @Test("Other routes begin one after the other, and adverts are looked for with the first")
+    func routes() throws {
+        let old = try place("10.0.0.1:7879")
+        let (ssh, relay) = (try route("ssh://box"), try route("https://box.example"))
+        var search = HostSearch(lastGood: old, code: nil, routes: [ssh, relay])
+        #expect(search.begin() == [.pause, .attempt(.address(old))])
+        #expect(search.take(.pauseEnded) == [.browse, .pause, .attempt(.route(ssh))])
+        #expect(search.take(.pauseEnded) == [.attempt(.route(relay))])
+        #expect(search.take(.pauseEnded) == [], "there are no more")
+        #expect(search.take(.proved(.route(relay))) == [.use(.route(relay), .route)])
+    }
+
+    @Test("A route does not wait for its time when nothing else is tried")
+    func nextRoute() throws {
+        let old = try place("10.0.0.1:7879")
+        let (ssh, name) = (try route("ssh://box"), try route("https://box.example"))
+        var search = HostSearch(lastGood: old, code: nil, routes: [ssh, name])
+        _ = search.begin()
+        #expect(search.take(.failed(.address(old), silence)) == [.browse, .attempt(.route(ssh))])
+        #expect(search.take(.failed(.route(ssh), silence)) == [.attempt(.route(name))])
+        #expect(search.take(.failed(.route(name), silence)) == [], "adverts may still come")
+        #expect(search.take(.browseEnded("none")) == [.giveUp])
+        #expect(search.tried.map(\.origin) == [.lastGood, .route, .route])
+    }
+
+    @Test("A host that was last reached by a route is looked for on this network from the start")
+    func backHome() throws {
+        let (old, new) = (try place("10.0.0.1:7879"), try place("10.0.0.2:7879"))
+        let ssh = try route("ssh://box")
+        var search = HostSearch(lastGood: old, code: nil, routes: [ssh], wasElsewhere: true)
+        #expect(search.begin() == [.browse, .pause, .attempt(.address(old))])
+        #expect(search.take(.advertised([new])) == [.attempt(.address(new))])
+        #expect(search.take(.pauseEnded) == [.attempt(.route(ssh))])
+        #expect(search.take(.proved(.address(new))) == [.use(.address(new), .advert)])
+    }
+
+    @Test("A host that was never reached directly is tried by its routes at once")
+    func far() throws {
+        let ssh = try route("ssh://box")
+        var search = HostSearch(lastGood: nil, code: nil, routes: [ssh], wasElsewhere: true)
+        #expect(search.begin() == [.browse, .attempt(.route(ssh))])
+        #expect(search.take(.failed(.route(ssh), silence)) == [])
+        #expect(search.take(.browseEnded("none")) == [.giveUp])
     }
 
     @Test("A flood of adverts is tried a few at a time, and not for ever")
@@ -105,7 +157,7 @@ import Testing
         let old = try place("10.0.0.1:7879")
         var search = HostSearch(lastGood: old, code: nil)
         _ = search.begin()
-        _ = search.take(.failed(old, silence))
+        _ = search.take(.failed(.address(old), silence))
         let flood = try (1...250).map { try place("10.1.0.\($0):7879") }
         var actions = search.take(.advertised(flood))
         #expect(actions.count == HostSearch.maximumAttempts)
@@ -114,11 +166,11 @@ import Testing
         var hasEnded = false
         while !actions.isEmpty {
             switch actions.removeFirst() {
-            case .attempt(let endpoint):
+            case .attempt(let place):
                 attempts += 1
-                actions += search.take(.failed(endpoint, silence))
+                actions += search.take(.failed(place, silence))
             case .giveUp: hasEnded = true
-            case .browse, .use: Issue.record("neither is due")
+            case .browse, .pause, .use: Issue.record("neither is due")
             }
         }
         #expect(hasEnded)

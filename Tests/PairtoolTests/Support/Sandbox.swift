@@ -51,6 +51,10 @@ struct Sandbox: Sendable {
         return try await body(Sandbox(directory: directory))
     }
 
+    /// For a user who does not see what is advertised on this machine: mDNS is used where nobody else is.
+    static let elsewhere: [String: String] =
+        ProcessInfo.processInfo.environment["PAIRTOOL_PRIVATE_NETWORK"] == "yes" ? ["PAIRTOOL_INTERFACE": "test0"] : [:]
+
     var environment: [String: String] {
         [
             "HOME": directory, "XDG_DATA_HOME": directory + "/data", "XDG_STATE_HOME": directory + "/state",

@@ -67,7 +67,7 @@ package struct PolledEvents: EventReporting {
                 let events = last.map { changes(from: $0, to: current) } ?? []
                 if hasFailed {
                     let what = events.isEmpty ? "nothing has changed" : "changes follow"
-                    try await take(.resumed("\(client.endpoint) answers again; \(what)."))
+                    try await take(.resumed("\(client.target) answers again; \(what)."))
                 }
                 for event in events { try await take(.event(event)) }
                 last = current

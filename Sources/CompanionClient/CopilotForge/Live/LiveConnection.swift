@@ -17,25 +17,29 @@ struct LiveConnection: Sendable {
     ///   ``CompanionClientError/Code/pinMismatch``.
     init?(client: CompanionAPIClient, pin: String, token: String?) async throws {
         let context = try NIOSSLContext(configuration: PinnedTLS.clientConfiguration)
-        var headers = [("User-Agent", "pairtool"), (ProtocolVersion.header, "\(ProtocolVersion.maximum)")]
+        let (line, target) = (client.line, client.target)
+        var headers = [
+            ("User-Agent", "pairtool"), (ProtocolVersion.header, "\(ProtocolVersion.maximum)"),
+            (ProtocolVersion.viaHeader, target.rung.rawValue),
+        ]
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let verdict = loop.makePromise(of: Void.self)
-        let endpoint = client.endpoint
         let opening = WebSocketOpening(
-            endpoint: endpoint,
+            target: target,
             path: "/companion/live",
             headers: headers,
-            timeouts: client.configuration.timeouts,
+            timeouts: target.allowing(client.configuration.timeouts),
             largestFrame: Self.largestEvent,
             // Hosts ping every 20 s.
             longestSilence: TimeAmount(client.configuration.timeouts.silence),
             group: loop,
             prepare: { channel in
-                let tls = try PinnedTLS.verifyingHandler(context, endpoint: endpoint, pin: pin) {
+                let tls = try PinnedTLS.verifyingHandler(context, host: target, pin: pin) {
                     verdict.completeWith($0.map { _ in })
                 }
                 try channel.pipeline.syncOperations.addHandler(tls)
+                line.register(channel)
             }
         )
         do {

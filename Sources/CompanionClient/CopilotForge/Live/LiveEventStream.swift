@@ -43,13 +43,14 @@ package struct LiveEventStream: Sendable {
         while true {
             try Task.checkCancellation()
             let reason: String
+            let used = client.target
             do {
                 try await client.live { event in
                     backoff.reset()
                     failures = 0
                     try await pass(event, take)
                 }
-                reason = "\(client.endpoint) closed the live connection."
+                reason = "\(client.target) closed the live connection."
             } catch let error as CompanionClientError where [.unreachable, .timedOut, .server].contains(error.code) {
                 reason = error.message
             }
@@ -57,7 +58,9 @@ package struct LiveEventStream: Sendable {
             try await take(.interrupted(reason))
             failures += 1
             if let patience, failures > patience { return }
-            try await clock.sleep(for: backoff.next() ?? client.configuration.retries.longestWait)
+            await client.line.renew(after: used)
+            let wait = backoff.next() ?? client.configuration.retries.longestWait
+            try await client.line.pause(for: wait, by: clock)
         }
     }
 
@@ -67,7 +70,7 @@ package struct LiveEventStream: Sendable {
             try await take(.event(event))
             let missed = try await client.changes(since: gap).filter(progress.note)
             let what = missed.isEmpty ? "no chat changed meanwhile" : "the chats that changed meanwhile follow"
-            try await take(.resumed("\(client.endpoint) is connected again; \(what)."))
+            try await take(.resumed("\(client.target) is connected again; \(what)."))
             for event in missed { try await take(.event(event)) }
             progress.resume()
             _ = progress.note(event)
@@ -83,7 +86,7 @@ extension CompanionAPIClient {
         guard let pin = security.certificate?.spki else {
             throw CompanionClientError(
                 .unsupportedVersion,
-                message: "\(endpoint) was paired by protocol 1, which has no live connection.",
+                message: "\(target) was paired by protocol 1, which has no live connection.",
                 delivery: .notSent
             )
         }
@@ -98,7 +101,7 @@ extension CompanionAPIClient {
         guard let connection else {
             // If the host refused, it answers the same request without the upgrade with a JSON error.
             _ = try await json(.get("/companion/live"), as: CompanionErrorResponse.self)
-            throw CompanionClientError(.badAnswer, message: "\(endpoint) did not answer with a WebSocket.")
+            throw CompanionClientError(.badAnswer, message: "\(target) did not answer with a WebSocket.")
         }
         try await connection.run(take)
     }

@@ -124,7 +124,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
             CompanionClientError(
                 .tooLarge,
-                message: "\(client.endpoint) sent an answer that is too large.",
+                message: "\(client.target) sent an answer that is too large.",
                 underlying: error
             )
         }
@@ -134,7 +134,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             let cause = error.map {
                 CompanionClientError.transport(
                     $0,
-                    endpoint: client.endpoint,
+                    endpoint: client.target,
                     answered: true,
                     timeouts: client.configuration.timeouts
                 )
@@ -142,7 +142,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             if let cause, cause is CancellationError { return cause }
             return CompanionClientError(
                 .streamInterrupted,
-                message: "The answer of \(client.endpoint) broke off.",
+                message: "The answer of \(client.target) broke off.",
                 underlying: cause
             )
         }

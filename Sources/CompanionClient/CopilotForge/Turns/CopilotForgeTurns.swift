@@ -83,7 +83,7 @@ package struct StreamedTurns: TurnRunning {
         throw CompanionClientError(
             .superseded,
             message:
-                "\(client.endpoint) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
+                "\(client.target) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
             delivery: .notSent
         )
     }

@@ -56,6 +56,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private var answer = ""
         private var usage: TurnUsage?
         private var wasResumed = false
+        /// Where the last connection went.
+        private var used: ClientTarget
 
         fileprivate init(client: CompanionAPIClient, target: String, clock: any Clock<Duration>) {
             self.client = client
@@ -66,6 +68,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 isNumbered: true
             )
             backoff = Backoff(client.configuration.retries)
+            used = client.target
             budget = StreamBudget(client.configuration.limits)
         }
 
@@ -97,7 +100,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             do {
                 switch current {
                 case .waiting(let wait):
-                    try await clock.sleep(for: wait)
+                    await client.line.renew(after: used)
+                    try await client.line.pause(for: wait, by: clock)
                     fallthrough
                 case .closed:
                     state = .reading(try await open())
@@ -118,8 +122,9 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             }
         }
 
-        private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
+        private mutating func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
             var request = CompanionRequest.get(target)
+            used = client.target
             if decoder.lastNumber > 0 { request.headers = [("Last-Event-ID", "\(decoder.lastNumber)")] }
             return try await client.openEvents(request)
         }
@@ -185,7 +190,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 throw CompanionClientError(
                     .streamInterrupted,
                     message:
-                        "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
+                        "The answer of \(client.target) broke off, and the connection did not come back. The host has the "
                         + "prompt, and continues the answer if it still runs.",
                     underlying: error
                 )
@@ -194,14 +199,14 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             wasResumed = true
             state = .waiting(wait)
             return .recovering(
-                error?.message ?? "\(client.endpoint) closed the connection; resuming the answer."
+                error?.message ?? "\(client.target) closed the connection; resuming the answer."
             )
         }
 
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
             CompanionClientError(
                 .tooLarge,
-                message: "\(client.endpoint) sent an answer that is too large.",
+                message: "\(client.target) sent an answer that is too large.",
                 underlying: error
             )
         }

@@ -52,7 +52,7 @@ final class ConnectionGate: Sendable {
     /// - Parameter end: Ends it; called from any thread.
     /// - Returns: Whether it is let in.
     func open(_ channel: any Channel, isSecure: Bool, end: @escaping @Sendable (Ending) -> Void) -> Bool {
-        guard let peer = channel.remoteAddress.flatMap(IPAddress.init(peer:)) else { return false }
+        guard let peer = IPAddress(peerOf: channel) else { return false }
         let id = Self.id(of: channel)
         let now = clock.now()
         let (isOpen, instead) = state.withLockedValue { state in

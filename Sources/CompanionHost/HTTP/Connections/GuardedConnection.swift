@@ -17,7 +17,7 @@ struct GuardedConnection {
     /// - Parameter tls: nil for plain HTTP.
     /// - Throws: When it is not let in; then it is closed.
     init(_ channel: any Channel, gate: ConnectionGate, tls: NIOSSLContext?) throws {
-        let peer = channel.remoteAddress.flatMap(IPAddress.init(peer:))
+        let peer = IPAddress(peerOf: channel)
         activity = ConnectionActivity(gate: gate, channel: channel, isSecure: tls != nil)
         socket = SocketHandler(gate: gate, peer: peer, isSecure: tls != nil)
         let plaintext = PlaintextHandler(activity: activity, socket: socket)

@@ -17,8 +17,10 @@ struct CommandRoutes: RouteGroup {
             guard let body = context.json else {
                 throw SignedCommandError(.commandBadShape, message: "The body has to be application/json")
             }
-            let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload in
-                if payload.isForOwnerAlone { try await access.refuseAgents(command: payload.type, in: context) }
+            let answer = try await commands.execute(Array(body.readableBytesView)) { [context] payload, device in
+                try await access.requireRung(of: device, by: request, in: context)
+                guard payload.isForOwnerAlone else { return }
+                try await access.refuseAgents(command: payload.type, of: device, in: context)
             }
             access.connections.trust(context.channel, isTrusted: true)
             return .json(answer)

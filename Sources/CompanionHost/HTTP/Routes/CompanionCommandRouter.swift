@@ -32,6 +32,7 @@ struct CompanionCommandRouter: Sendable {
             ),
             CommandRoutes(access: access, commands: SignedCommandService(services)),
             DeviceRoutes(access: access, control: services.control),
+            ReachRoutes(access: access, relays: services.relays),
             PairingV1Routes(access: access, pairing: services.pairing, turns: services.turns, logger: logger),
             PairingV2Routes(access: access, pairing: services.pairing, logger: logger),
             ChatRoutes(access: access, store: services.store, chats: services.chats),

@@ -36,7 +36,7 @@ struct DeviceRoutes: RouteGroup {
     @Sendable private func disconnect(_ request: Request, in context: HostRequestContext) async throws -> Response {
         if context.version >= 2 {
             let device = try await access.authenticate(request, in: context)
-            try await access.refuseAgents(command: "disconnect", in: context)
+            try await access.refuseAgents(command: "disconnect", of: device.id, in: context)
             try await control.disconnect(device)
             return .json(CompanionStatusResponse(connectedDevice: nil))
         }
@@ -59,7 +59,7 @@ struct DeviceRoutes: RouteGroup {
         if context.version >= 2 {
             let device = try await access.authenticate(request, in: context)
             guard device.id == id else { throw Self.onlyAtHost }
-            try await access.refuseAgents(command: "revoke", in: context)
+            try await access.refuseAgents(command: "revoke", of: id, in: context)
             try await control.revoke(id, by: id)
             return .json(CompanionStatusResponse(connectedDevice: nil))
         }

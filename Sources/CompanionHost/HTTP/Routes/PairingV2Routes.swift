@@ -8,6 +8,12 @@ struct PairingV2Routes: RouteGroup {
     let pairing: CompanionPairingService
     let logger: Logger
 
+    /// Anybody may call over a relay: six digits are few.
+    private static let needsToken = HostError(
+        .requestForbidden,
+        "Over a relay, pair with the QR code: six digits work on the host's own network only"
+    )
+
     func addRoutes(to router: Router<HostRequestContext>) {
         router.add("/companion/pairing/hello", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
@@ -23,7 +29,10 @@ struct PairingV2Routes: RouteGroup {
         router.add("/companion/pairing/share", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingShareRequest.self, from: context.json)
-            return try await answer(to: "share") { try await pairing.share(body) }
+            return try await answer(to: "share") {
+                guard context.relayID == nil || body.method != .code else { throw Self.needsToken }
+                return try await pairing.share(body)
+            }
         }
         router.add("/companion/pairing/confirm", method: .post, bodyLimit: BodyLimit.anybody) { _, context in
             try access.requireV2(context)
@@ -31,8 +40,10 @@ struct PairingV2Routes: RouteGroup {
             let address = try context.address().description
             return try await answer(to: "confirm") {
                 // The connection may be another one by now.
-                try await access.refuseAgents(command: "pairing/confirm", in: context)
-                return try await pairing.confirm(body, address: address)
+                let isHere = try await access.refuseAgents(command: "pairing/confirm", in: context)
+                let answer = try await pairing.confirm(body, address: address, relayID: context.relayID)
+                if isHere { await access.devices.setHere(answer.connectedDevice.id) }
+                return answer
             }
         }
         router.add("/companion/session", method: .post, bodyLimit: BodyLimit.anybody) { _, context in

@@ -13,6 +13,8 @@ struct RequestAccess: Sendable {
     let refusals: AgentRefusals
     /// Finds the user of this machine who sends a request.
     let localPeers = LocalPeers()
+    /// Tells how a connection came.
+    let rungs = ConnectionRungs()
 
     var devices: CompanionDeviceStore { gate.devices }
     var revocations: RevocationCenter { gate.revocations }
@@ -23,7 +25,34 @@ struct RequestAccess: Sendable {
     ///   `device.expired`.
     func authenticate(_ request: Request, in context: HostRequestContext) async throws -> AuthenticatedDevice {
         try requireV2(context)
-        return try await trusting(context) { try await gate.authenticate(request.bearerToken) }
+        return try await trusting(context) {
+            let device = try await gate.authenticate(request.bearerToken)
+            try await requireRung(of: device.id, by: request, in: context)
+            return device
+        }
+    }
+
+    /// Refuses a device that comes by a rung that it may not use, and one that comes by a relay with another's id.
+    ///
+    /// - Throws: ``HostError`` with `request.forbidden`.
+    func requireRung(of id: String, by request: Request, in context: HostRequestContext) async throws {
+        guard let device = devices.device(id: id) else { return }
+        if let relayID = context.relayID, relayID != device.relayID {
+            throw HostError(.requestForbidden, "The relay knows you as another device: pair again")
+        }
+        guard let allowed = device.rungs else {
+            let rung = context.relayID == nil ? request.toldRung : .relay
+            return await devices.touch(id, via: rung ?? .direct)
+        }
+        let rung = await rungs.rung(of: context.channel)
+        await devices.touch(id, via: rung)
+        guard allowed.contains(rung) else {
+            throw HostError(
+                .requestForbidden,
+                "This device may not come by this way (\(rung.rawValue)): at the host, pairtool host permissions "
+                    + "\(id.prefix(8)) --via \(rung.rawValue)"
+            )
+        }
     }
 
     /// Lets a request of either protocol pass.
@@ -129,12 +158,31 @@ struct RequestAccess: Sendable {
     /// Refuses a request for something that only the owner may do, if it comes from an agent of this host, or from a
     /// process of this machine that may be one. To be asked for each request: a connection can be passed on.
     ///
-    /// - Parameter command: For the audit.
+    /// - Parameters:
+    ///   - device: The id of the device that asks; nil for one that is not known yet.
+    ///   - command: For the audit.
+    /// - Returns: Whether the request comes from a process of the owner's on this machine.
     /// - Throws: ``HostError`` with `request.forbidden`.
-    func refuseAgents(command: String, in context: HostRequestContext) async throws {
+    @discardableResult
+    func refuseAgents(
+        command: String,
+        of device: String? = nil,
+        in context: HostRequestContext
+    ) async throws -> Bool {
         let origin = await localPeers.origin(of: context.peer, over: context.channel)
         switch origin {
-        case .elsewhere, .owner: return
+        case .elsewhere: return false
+        case .owner:
+            if let device { await devices.setHere(device) }
+            return true
+        case .relay, .ssh:
+            // An agent of this machine could come that way too, with the keys of a device that is here.
+            guard let device, devices.device(id: device)?.isHere == true else { return false }
+            await refusals.record(command, process: nil, address: context.peer?.description)
+            throw HostError(
+                .requestForbidden,
+                "A device of the host's own machine may do this only without a relay and without ssh."
+            )
         case .agent(let process):
             await refusals.record(command, process: process, address: context.peer?.description)
             throw AgentRefusals.refusal
@@ -156,6 +204,13 @@ struct RequestAccess: Sendable {
 }
 
 extension Request {
+    /// How the device says that it came. It is believed for what people are shown, and for nothing else.
+    fileprivate var toldRung: HostRoute.Rung? {
+        guard let name = HTTPField.Name(ProtocolVersion.viaHeader) else { return nil }
+        let rung = headers[name].flatMap(HostRoute.Rung.init)
+        return rung == .relay ? nil : rung
+    }
+
     /// The token of the session that the request comes with.
     fileprivate var bearerToken: String? {
         guard let value = headers[.authorization] else { return nil }

@@ -8,7 +8,13 @@ struct PairedHostRow: Encodable {
     var name: String
     var family: HostFamily
     var trust: HostTrust
-    var endpoint: CompanionEndpoint
+    /// Nil for a host that was never reached directly.
+    var endpoint: CompanionEndpoint?
+    /// What messages call the place where it was last reached.
+    var place: String
+    /// The rung on which it was last reached.
+    var via: HostRoute.Rung
+    var routes: [HostRoute]?
     var deviceID: String
     var pairedAt: Date
     var lastSeenAt: Date?
@@ -24,7 +30,10 @@ struct PairedHostRow: Encodable {
         name = host.name
         family = host.family
         trust = host.trust
-        endpoint = host.endpoint
+        endpoint = host.isFar == true ? nil : host.endpoint
+        place = host.place
+        via = host.rung
+        routes = host.routes
         deviceID = host.deviceID
         pairedAt = host.pairedAt
         lastSeenAt = host.lastSeenAt
@@ -36,7 +45,8 @@ struct PairedHostRow: Encodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, revokedAt, isDefault, spki,
+        case id, name, family, trust, address, port, via, routes, deviceId, pairedAt, lastSeenAt, revokedAt, isDefault,
+            spki,
             permissions,
             fallbackUrl
     }
@@ -47,8 +57,10 @@ struct PairedHostRow: Encodable {
         try container.encode(name, forKey: .name)
         try container.encode(family, forKey: .family)
         try container.encode(trust, forKey: .trust)
-        try container.encode(endpoint.address, forKey: .address)
-        try container.encode(endpoint.port, forKey: .port)
+        try container.encodeIfPresent(endpoint?.address, forKey: .address)
+        try container.encodeIfPresent(endpoint?.port, forKey: .port)
+        try container.encode(via, forKey: .via)
+        try container.encodeIfPresent(routes, forKey: .routes)
         try container.encode(deviceID, forKey: .deviceId)
         try container.encode(pairedAt, forKey: .pairedAt)
         try container.encodeIfPresent(lastSeenAt, forKey: .lastSeenAt)

@@ -1,0 +1,193 @@
+package import CompanionWire
+import FoundationEssentials
+import Glibc
+import LocalState
+package import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+package import Relay
+
+/// The local end of a route that is no address: a Unix socket, each connection of which is carried to the host.
+///
+/// The socket is in a directory that only this user may enter. Nothing is trusted to the tunnel: the connection through
+/// it is TLS that ends at the host's key.
+package final class Tunnel: Sendable {
+    /// What tunnels are made with.
+    package struct Settings: Sendable {
+        /// The directory for sockets; made (0700) when it is missing.
+        var directory: String
+        /// The directory of this device's keys: an identity for relays for each host.
+        var keys: String
+        var logger: Logger
+
+        package init(directory: String, keys: String, logger: Logger) {
+            (self.directory, self.keys, self.logger) = (directory, keys, logger)
+        }
+
+        /// The file with what this device shows to relays for a host, and for no other: a relay is not to see that two
+        /// hosts have the same device.
+        package func identityFile(forHost id: RelayID) -> RelayIdentityFile {
+            let name = id.bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            return RelayIdentityFile(path: "\(keys)/relay-\(name).pem")
+        }
+    }
+
+    typealias Pipe = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    /// How long a connection through a tunnel may take to stand.
+    static let connectLimit = Duration.seconds(20)
+
+    package let route: HostRoute
+    let path: String
+    private let settings: Settings
+    private let lastFailure = NIOLockedValueBox<CompanionClientError?>(nil)
+
+    private init(_ route: HostRoute, path: String, settings: Settings) {
+        (self.route, self.path, self.settings) = (route, path, settings)
+    }
+
+    /// Why the last connection was not carried, if it was not.
+    var failure: CompanionClientError? { lastFailure.withLockedValue(\.self) }
+
+    /// Runs a body with a tunnel. Its connections end with it.
+    ///
+    /// - Throws: ``CompanionClientError/Code/unreachable`` where no socket can be made; any error of `body`.
+    package static func with<Result>(
+        _ route: HostRoute,
+        settings: Settings,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (Tunnel) async throws -> Result
+    ) async throws -> Result {
+        let tunnel = Tunnel(route, path: try socketPath(in: settings.directory), settings: settings)
+        defer { unlink(tunnel.path) }
+        let server: NIOAsyncChannel<Pipe, Never>
+        do {
+            server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .childChannelOption(.allowRemoteHalfClosure, value: true)
+                .bind(unixDomainSocketPath: tunnel.path) { channel in
+                    channel.eventLoop.makeCompletedFuture { try pipe(over: channel) }
+                }
+        } catch {
+            throw CompanionClientError(
+                .unreachable,
+                message: "No tunnel can begin at \(tunnel.path).",
+                delivery: .notSent,
+                underlying: error
+            )
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await tunnel.serve(server) }
+            defer { group.cancelAll() }
+            return try await body(tunnel)
+        }
+    }
+
+    /// A path that no other tunnel has.
+    private static func socketPath(in directory: String) throws -> String {
+        do {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            throw CompanionClientError(.unreachable, message: "\(error).", delivery: .notSent, underlying: error)
+        }
+        return "\(directory)/t\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    }
+
+    static func pipe(over channel: any Channel) throws -> Pipe {
+        try Pipe(
+            wrappingChannelSynchronously: channel,
+            configuration: NIOAsyncChannel.Configuration(isOutboundHalfClosureEnabled: true)
+        )
+    }
+
+    private func serve(_ server: NIOAsyncChannel<Pipe, Never>) async throws {
+        try await server.executeThenClose { accepted in
+            try await withThrowingDiscardingTaskGroup { connections in
+                for try await near in accepted {
+                    connections.addTask { await self.carry(near) }
+                }
+            }
+        }
+    }
+
+    private func carry(_ near: Pipe) async {
+        try? await near.executeThenClose { inbound, outbound in
+            do {
+                switch route {
+                case .direct: throw CompanionClientError(.unreachable, message: "\(route) needs no tunnel.")
+                case .ssh(let route):
+                    try await SSHConnection(route: route, logger: settings.logger).run { far in
+                        try await Self.copy(inbound, to: far, back: outbound)
+                    }
+                case .relay(let route):
+                    try await RelayConnection(route: route, settings: settings).run { far in
+                        try await Self.copy(inbound, to: far, back: outbound)
+                    }
+                }
+            } catch {
+                // Before the near end closes: whoever notices that asks for the reason.
+                guard !Task.isCancelled else { return }
+                settings.logger.debug("a connection ended", metadata: ["route": "\(route)", "reason": "\(error)"])
+                if let error = error as? CompanionClientError { lastFailure.withLockedValue { $0 = error } }
+            }
+        }
+    }
+
+    /// The far end has ended without a byte: it was never reached, and the reason follows.
+    private struct NothingCame: Error {}
+
+    /// Copies both ways until both have ended, or one fails.
+    private static func copy(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        to far: Pipe,
+        back outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        try await far.executeThenClose { farInbound, farOutbound in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for try await bytes in inbound { try await farOutbound.write(bytes) }
+                    farOutbound.finish()
+                }
+                group.addTask {
+                    var isEmpty = true
+                    for try await bytes in farInbound {
+                        isEmpty = false
+                        try await outbound.write(bytes)
+                    }
+                    guard !isEmpty else { throw NothingCame() }
+                    outbound.finish()
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
+
+extension Tunnel {
+    /// The reason why no connection was carried, in place of an error that only says that it ended.
+    func explained(_ error: CompanionClientError) -> CompanionClientError {
+        guard [.unreachable, .timedOut].contains(error.code), error.delivery != .answered, var reason = failure else {
+            return error
+        }
+        // A connection that was carried may have taken the request with it.
+        reason.delivery = error.delivery
+        return reason
+    }
+}
+
+extension HostPlace {
+    /// Runs a body with what to connect to. A tunnel ends with it.
+    ///
+    /// - Throws: ``CompanionClientError/Code/unreachable`` where no tunnel can begin; any error of `body`.
+    package func withTarget<Result>(
+        _ settings: Tunnel.Settings,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (ClientTarget) async throws -> Result
+    ) async throws -> Result {
+        switch self {
+        case .address(let endpoint): try await body(.address(endpoint))
+        case .route(.direct(let name)): try await body(.name(name))
+        case .route(let route): try await Tunnel.with(route, settings: settings) { try await body(.tunnel($0)) }
+        }
+    }
+}

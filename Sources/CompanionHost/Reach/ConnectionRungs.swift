@@ -1,0 +1,45 @@
+import CompanionWire
+import LocalState
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// Tells by which rung a connection came, as far as that can be seen at the host. Looked for once for each connection.
+final class ConnectionRungs: Sendable {
+    private let known = NIOLockedValueBox<[ObjectIdentifier: HostRoute.Rung]>([:])
+
+    /// What this machine calls the interfaces of VPNs.
+    private static let tunnels = ["wg", "tailscale", "tun", "tap", "utun", "zt", "nebula", "ppp"]
+
+    func rung(of channel: any Channel) async -> HostRoute.Rung {
+        let key = ObjectIdentifier(channel)
+        if let rung = known.withLockedValue({ $0[key] }) { return rung }
+        let rung = await Self.look(at: channel)
+        guard channel.isActive else { return rung }
+        known.withLockedValue { $0[key] = rung }
+        channel.closeFuture.whenComplete { [known] _ in known.withLockedValue { $0[key] = nil } }
+        return rung
+    }
+
+    private static func look(at channel: any Channel) async -> HostRoute.Rung {
+        guard RelayPeers.id(of: channel) == nil else { return .relay }
+        guard let peer = IPAddress(peerOf: channel) else { return .direct }
+        if peer.scope == .sharedAddressSpace { return .mesh }
+        guard peer.scope == .loopback else { return isOfTunnel(channel.localAddress) ? .mesh : .direct }
+        guard let client = channel.remoteAddress.flatMap(TCPSocket.End.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocket.End.init(of:))
+        else { return .direct }
+        let isSSH = try? await BlockingCall.run { PeerOrigin.isOfSSH(client, connectedTo: server) }
+        return isSSH == true ? .ssh : .direct
+    }
+
+    /// Whether an address of this machine is one of an interface of a VPN.
+    private static func isOfTunnel(_ address: SocketAddress?) -> Bool {
+        guard let own = address.flatMap(IPAddress.init(peer:)), let devices = try? System.enumerateDevices() else {
+            return false
+        }
+        return devices.contains { device in
+            device.address.flatMap(IPAddress.init(peer:)) == own && tunnels.contains { device.name.begins(with: $0) }
+        }
+    }
+}

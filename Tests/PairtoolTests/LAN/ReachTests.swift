@@ -1,0 +1,206 @@
+import Testing
+
+@testable import pairtool
+
+/// Hosts and devices in networks that do not reach each other, with a real relay between, and a laptop that moves.
+@Suite(
+    "Other networks",
+    .serialized,
+    .timeLimit(.minutes(15)),
+    .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
+)
+struct ReachTests {
+    /// A relay in the middle, and a host behind one router that has joined it. `$ID` and `$RELAY` are its host's and its
+    /// own; `pair NAME` pairs a machine by the QR code.
+    private static let relayed = """
+        relay() {
+            start relay strelaysrv -pools "" -status-srv "" -listen 10.77.0.1:22067 -keys $LAN/keys >$LAN/relay.out 2>&1
+            relay_pid=$!
+            wait_for_line 'relay://' $LAN/relay.out
+        }
+        host() {
+            start shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden --relay "$RELAY" --json --show-secrets \\
+                --engine embedded --qr-file $LAN/qr.png "$@" >$LAN/host.out 2>&1
+            host_pid=$!
+            wait_for_line '"challenge"' $LAN/host.out
+            wait_until joined
+        }
+        joined() { on shed "$PAIRTOOL" host status --json | grep -q '"joined"'; }
+        pair() { on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 -q >&2 || fail "$1 is not paired"; }
+        add_host relay
+        add_router home
+        add_router office
+        add_behind shed home
+        add_behind desk office
+        mkdir $LAN/garden $LAN/keys
+        echo "Roses and beans." >$LAN/garden/README.md
+        relay
+        RELAY=$(sed -n 's/.*\\(relay:[^ ]*\\).*/\\1/p' $LAN/relay.out | head -n 1 | sed 's/0\\.0\\.0\\.0/10.77.0.1/')
+
+        """
+
+    @Test("Two networks behind routers: paired by the QR code, and used, through a relay; neither reaches the other")
+    func twoRouters() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                host
+                pair desk
+                on desk "$PAIRTOOL" send --new --project garden "show README.md" || fail "no answer"
+                on desk "$PAIRTOOL" status --json | grep -o '"via":"[a-z]*"'
+                on shed "$PAIRTOOL" host devices --json | grep -o '"via":"[a-z]*"'
+                on desk timeout 3 sh -c 'exec 3<>/dev/tcp/192.168.77.2/7879' 2>/dev/null && fail "the networks are one"
+                true
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Roses and beans."), "\(run.output)\(run.errors)")
+        #expect(
+            run.output.split(separator: "\"via\":\"relay\"", omittingEmptySubsequences: false).count == 3,
+            "\(run.output)"
+        )
+    }
+
+    @Test("A relay that ends and comes back while an answer is followed costs no event")
+    func relayRestart() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                cat >$LAN/slow <<'END'
+                #!/bin/sh
+                cat >/dev/null
+                for number in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "bed $number"; sleep 0.5; done
+                END
+                chmod 755 $LAN/slow
+                host --agent-command $LAN/slow
+                pair desk
+                start desk "$PAIRTOOL" send --new --project garden "which beds" >$LAN/answer 2>$LAN/notes
+                answer_pid=$!
+                wait_for_line 'bed 2' $LAN/answer
+                kill -9 $relay_pid
+                wait_for_line 'resum\\|broke\\|closed' $LAN/notes
+                relay
+                wait $answer_pid || fail "the answer was given up: $(cat $LAN/notes)"
+                cat $LAN/answer
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let beds = run.output.split(separator: "\n").filter { $0.hasPrefix("bed ") }
+        #expect(beds.map(String.init) == (1...12).map { "bed \($0)" }, "\(run.output)\(run.errors)")
+    }
+
+    @Test("A laptop that leaves the host's network and comes back during an answer misses nothing")
+    func movingLaptop() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                cat >$LAN/slow <<'END'
+                #!/bin/sh
+                cat >/dev/null
+                for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo "bed $number"; sleep 1; done
+                END
+                chmod 755 $LAN/slow
+                host --agent-command $LAN/slow
+                add_behind laptop home 3
+                on laptop "$PAIRTOOL" pair --url https://192.168.77.2:7879 --qr $LAN/qr.png -q >&2 || fail "not paired"
+                on laptop "$PAIRTOOL" projects -q >&2 || fail "no projects"
+                start laptop "$PAIRTOOL" send --new --project garden "which beds" >$LAN/answer 2>$LAN/notes
+                answer_pid=$!
+                wait_for_line 'bed 2' $LAN/answer
+                move_behind laptop office 3
+                wait_for_line 'via relay' $LAN/notes
+                wait_for_line 'bed 9' $LAN/answer
+                move_behind laptop home 3
+                wait_for_line 'directly again' $LAN/notes
+                wait $answer_pid || fail "the answer was given up: $(cat $LAN/notes)"
+                cat $LAN/answer
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let beds = run.output.split(separator: "\n").filter { $0.hasPrefix("bed ") }
+        #expect(beds.map(String.init) == (1...16).map { "bed \($0)" }, "\(run.output)\(run.errors)")
+    }
+
+    @Test("A host with two relays is reached by the other when one ends")
+    func twoRelays() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                mkdir $LAN/keys2
+                start relay strelaysrv -pools "" -status-srv "" -listen 10.77.0.1:22068 -keys $LAN/keys2 >$LAN/relay2.out 2>&1
+                wait_for_line 'relay://' $LAN/relay2.out
+                SECOND=$(sed -n 's/.*\\(relay:[^ ]*\\).*/\\1/p' $LAN/relay2.out | head -n 1 | sed 's/0\\.0\\.0\\.0/10.77.0.1/')
+                host --relay "$SECOND"
+                both() { [ "$(on shed "$PAIRTOOL" host status --json | grep -o '"joined"' | wc -l)" = 2 ]; }
+                wait_until both
+                pair desk
+                on desk "$PAIRTOOL" projects -q >&2 || fail "no projects"
+                on desk "$PAIRTOOL" hosts routes -q
+                kill -9 $relay_pid
+                on desk "$PAIRTOOL" send --new --project garden "show README.md" || fail "the second relay is of no use"
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("22067") && run.output.contains("22068"), "\(run.output)")
+        #expect(run.output.contains("Roses and beans."), "\(run.output)\(run.errors)")
+    }
+
+    @Test("What passes a relay has no name, word or code of either side in it")
+    func nothingLearnt() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                host
+                code=$(sed -n 's/.*"code":"\\([0-9]*\\)".*/\\1/p' $LAN/host.out | head -n 1)
+                on relay $PYTHON $SUPPORT/record.py eth0 $LAN/packets &
+                wait_until test -e $LAN/packets
+                pair desk
+                on desk "$PAIRTOOL" send --new --project garden "show README.md" >&2 || fail "no answer"
+                [ "$(stat -c %s $LAN/packets)" -gt 10000 ] || fail "nothing was recorded"
+                for word in Roses README garden Shed desk "$code" companion Bearer chat; do
+                    grep -qaF "$word" $LAN/packets && echo "the relay has seen “$word”"
+                done
+                true
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "", "\(run.output)")
+    }
+
+    @Test("A slow line with losses through a relay carries an answer")
+    func slowLine() async throws {
+        let run = try await LAN.run(
+            Self.relayed + """
+                netem relay loss 2% delay 100ms
+                host
+                pair desk
+                on desk "$PAIRTOOL" send --new --project garden "show README.md" || fail "no answer"
+                """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Roses and beans."), "\(run.output)\(run.errors)")
+    }
+
+    @Test("The machines of a Tailscale network that answer as hosts are listed, where mDNS does not reach")
+    func tailscale() async throws {
+        let run = try await LAN.run(
+            """
+            add_host shed
+            add_host desk
+            add_host other
+            for machine in shed=7 desk=8 other=9; do
+                on ${machine%=*} ip address add 100.64.0.${machine#*=}/24 dev eth0
+            done
+            mkdir $LAN/garden
+            start shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden --json >$LAN/host.out 2>&1
+            wait_for_line '"listening"' $LAN/host.out
+            block_multicast shed
+            start desk $PYTHON $SUPPORT/tailscale.py $LAN/tailscale.sock shed=100.64.0.7 other=100.64.0.9 -gone=100.64.0.10
+            wait_until test -S $LAN/tailscale.sock
+            on desk env TS_SOCKET=$LAN/tailscale.sock "$PAIRTOOL" discover --json
+            on desk "$PAIRTOOL" discover --json --timeout 2s
+            echo "without: $?"
+            """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let rows = run.lines(as: LAN.Host.self)
+        #expect(rows.map(\.name) == ["shed"], "\(run.output)\(run.errors)")
+        #expect(rows.first?.addresses.contains { $0.address == "100.64.0.7" && $0.port == 7879 } == true)
+        #expect(run.output.hasSuffix("without: 3\n"), "\(run.output)")
+    }
+}

@@ -105,6 +105,8 @@ def rungs(work: Path, row) -> None:
             for rung, url in urls.items():
                 companion = bench_companion.Machine(work / f"companion-{rung}")
                 companion.environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+                # It does not see what is advertised on this machine.
+                companion.environment["PAIRTOOL_INTERFACE"] = "none0"
                 if rung == "relay":
                     wait_for_relay(server)
                 companion.run("pair", "--url", url, "--qr", str(work / "qr.png"), "--name", rung, "-q")

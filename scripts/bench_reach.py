@@ -238,6 +238,8 @@ class Endpoint:
     def __init__(self, port: int, path: Path, id: bytes):
         self.port, self.id, self.context = port, id, context(path)
         self.joined = asyncio.Event()
+        # asyncio itself keeps no task alive.
+        self.calls: set[asyncio.Task] = set()
 
     async def protocol(self):
         return await asyncio.open_connection("127.0.0.1", self.port, ssl=self.context, ssl_handshake_timeout=60)
@@ -269,7 +271,9 @@ async def host(endpoint: Endpoint) -> None:
                 if kind == PING:
                     writer.write(message(PONG))
                 elif kind == INVITATION:
-                    asyncio.ensure_future(echo(endpoint, fields(body)[1]))
+                    answered = asyncio.ensure_future(echo(endpoint, fields(body)[1]))
+                    endpoint.calls.add(answered)
+                    answered.add_done_callback(endpoint.calls.discard)
         except (OSError, EOFError, ssl.SSLError, asyncio.IncompleteReadError):
             endpoint.joined.clear()
             await asyncio.sleep(random.random() * wait)
@@ -349,13 +353,14 @@ async def fleet(work: Path, port: int, process: subprocess.Popen, restart, row) 
     await asyncio.gather(*(one.joined.wait() for one in hosts))
     back = time.monotonic() - begin
     row("the relay restarts: all hosts are back after", f"{back:.0f} s", "", None, "≤ 60 s", back <= 60)
-    for task in tasks:
+    for task in tasks + [call for one in hosts for call in one.calls]:
         task.cancel()
     return process
 
 
 def scale(work: Path, row) -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (65536, 65536))
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with relay(work) as (address, process, restart):
         port = int(re.search(r":(\d+)/", address)[1])
         started = asyncio.run(fleet(work, port, process, restart, row))

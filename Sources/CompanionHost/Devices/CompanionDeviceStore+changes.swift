@@ -57,6 +57,11 @@ extension CompanionDeviceStore {
             try also(database)
         } committed: { [state] in
             state.withLockedValue { state in
+                if let relayID = device.relayID {
+                    for other in state.known.keys where state.known[other]?.relayID == relayID {
+                        state.known[other]?.relayID = nil
+                    }
+                }
                 state.known[device.id] = device
                 state.unstored.remove(device.id)
             }

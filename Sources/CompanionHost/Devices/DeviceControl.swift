@@ -137,6 +137,9 @@ package struct DeviceControl: Sendable {
     /// - Returns: Whether there is such a device.
     /// - Throws: ``CompanionHostError`` if it cannot be stored; nothing is changed then.
     package func setRungs(_ rungs: [HostRoute.Rung], of id: String) async throws -> Bool {
+        guard rungs.isEmpty || devices.device(id: id)?.protocolVersion ?? 2 >= 2 else {
+            throw HostError(.requestInvalid, "A device of protocol 1 comes directly only")
+        }
         let now = clock.now()
         let detail: JSONValue = ["via": .array(rungs.map { .string($0.rawValue) })]
         let isKnown = try await devices.setRungs(rungs.isEmpty ? nil : rungs, of: id) { database in

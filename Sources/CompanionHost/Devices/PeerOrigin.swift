@@ -2,7 +2,7 @@ import Glibc
 
 /// The origin of a request: whether an agent of a host on this machine may have sent it.
 enum PeerOrigin: Sendable, Hashable {
-    /// From another machine.
+    /// From another machine, or from one that cannot be told from this.
     case elsewhere
     /// By a relay, from any machine, also this one.
     case relay
@@ -28,7 +28,7 @@ enum PeerOrigin: Sendable, Hashable {
         for look in 0..<Self.looks {
             if look > 0 { usleep(1000 << UInt32(look)) }
             self = Self(seenOf: client, connectedTo: server)
-            if self == .owner { return }
+            if [.owner, .ssh, .elsewhere].contains(self) { return }
         }
     }
 
@@ -63,20 +63,26 @@ enum PeerOrigin: Sendable, Hashable {
             agents.contains(process.id) && SocketHolders.user(of: process) == socket.owner
                 && !Self.isOtherHost(process)
         }
-        // Where a server of ssh lets in another user than root, its process does not show its files.
-        if !isHiddenAgent, holders.hidden.contains(where: Self.isOfSSH) {
-            self = .ssh
-            return
-        }
+        let ofUser = holders.hidden.filter { SocketHolders.user(of: $0) == socket.owner && $0.id != getpid() }
         let isHiddenOwner = holders.hidden.contains { SocketHolders.user(of: $0) == socket.owner }
-        self = isHiddenOwner && !isHiddenAgent ? .owner : .unknown
+        if isHiddenAgent || !isHiddenOwner {
+            self = .unknown
+        } else if ofUser.contains(where: Self.isOfSSH) {
+            // The process of a login by ssh shows its files to nobody, and neither do pairtool's own. Where there are
+            // both, it may be either: then nothing is concluded.
+            self = ofUser.allSatisfy(Self.isOfSSH) ? .ssh : .elsewhere
+        } else {
+            self = .owner
+        }
     }
 
     /// Whether the client's end of a connection from this machine is a server of ssh. Blocks.
     static func isOfSSH(_ client: TCPSocket.End, connectedTo server: TCPSocket.End) -> Bool {
         guard let socket = TCPSocket(of: client, connectedTo: server) else { return false }
         let holders = SocketHolders(of: socket.inode)
-        return (holders.known.isEmpty ? holders.hidden : holders.known).contains(where: isOfSSH)
+        let candidates =
+            holders.known.isEmpty ? holders.hidden.filter { SocketHolders.user(of: $0) == socket.owner } : holders.known
+        return candidates.contains(where: isOfSSH)
     }
 
     /// Whether a process is that of a login by ssh: the child of a server of root's.

@@ -25,12 +25,18 @@ final class ConnectionRungs: Sendable {
         guard RelayPeers.id(of: channel) == nil else { return .relay }
         guard let peer = IPAddress(peerOf: channel) else { return .direct }
         if peer.scope == .sharedAddressSpace { return .mesh }
-        guard peer.scope == .loopback else { return isOfTunnel(channel.localAddress) ? .mesh : .direct }
+        guard isOwn(peer) else { return isOfTunnel(channel.localAddress) ? .mesh : .direct }
+        // From this machine, by any of its addresses. What cannot be told is taken for ssh, which may be forbidden.
         guard let client = channel.remoteAddress.flatMap(TCPSocket.End.init(of:)),
-            let server = channel.localAddress.flatMap(TCPSocket.End.init(of:))
-        else { return .direct }
-        let isSSH = try? await BlockingCall.run { PeerOrigin.isOfSSH(client, connectedTo: server) }
-        return isSSH == true ? .ssh : .direct
+            let server = channel.localAddress.flatMap(TCPSocket.End.init(of:)),
+            let isSSH = try? await BlockingCall.run({ PeerOrigin.isOfSSH(client, connectedTo: server) })
+        else { return .ssh }
+        return isSSH ? .ssh : .direct
+    }
+
+    private static func isOwn(_ address: IPAddress) -> Bool {
+        guard address.scope != .loopback, let devices = try? System.enumerateDevices() else { return true }
+        return devices.contains { $0.address.flatMap(IPAddress.init(peer:)) == address }
     }
 
     /// Whether an address of this machine is one of an interface of a VPN.

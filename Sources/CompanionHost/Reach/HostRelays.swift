@@ -14,8 +14,6 @@ final class HostRelays: Sendable {
 
     /// The name of the file with the host's certificate for relays, beside the host's own key.
     static let fileName = "relay.pem"
-    /// Rows of the audit that one caller gets at once, and the seconds after which it gets one more.
-    private static let auditBurst = 10
 
     private struct State {
         var admission = RelayAdmission()

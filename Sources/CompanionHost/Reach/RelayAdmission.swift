@@ -17,8 +17,8 @@ struct RelayAdmission: Sendable {
 
     /// Connections of one device that are open at a time.
     static let mostOpen = 8
-    /// New connections of one device in a minute.
-    static let mostPerMinute = 10
+    /// New connections of one device in a minute. A command makes two: one on which the host proves its key, and its own.
+    static let mostPerMinute = 30
     /// Connections of all unknown callers that are open at a time.
     static let mostUnknownOpen = 4
 

@@ -31,7 +31,7 @@ import Testing
         #expect(admission.admit(try id(1), isKnown: true, isPairing: false, now: now) == nil)
     }
 
-    @Test("A device gets ten connections in a minute")
+    @Test("A device gets so many connections in a minute")
     func often() throws {
         var admission = RelayAdmission()
         for _ in 0..<RelayAdmission.mostPerMinute {

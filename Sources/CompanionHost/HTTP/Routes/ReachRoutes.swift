@@ -11,9 +11,10 @@ struct ReachRoutes: RouteGroup {
         router.add("/companion/reach", method: .post, bodyLimit: BodyLimit.anybody) { request, context in
             let device = try await access.authenticate(request, in: context)
             let body = try HostJSON.decodeStrictly(CompanionReachRequest.self, from: context.json)
-            // One that came by a relay has shown its id there.
-            if context.relayID == nil, relays.identity != nil,
-                let old = try await access.devices.setRelayID(body.relayId, of: device.id)
+            // One that came by a relay has shown its id there. Nobody takes the id of another.
+            if context.relayID == nil, relays.identity != nil, let id = body.relayId,
+                access.devices.device(relayID: id) == nil,
+                let old = try await access.devices.setRelayID(id, of: device.id)
             {
                 relays.end(old)
             }

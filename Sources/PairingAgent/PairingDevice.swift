@@ -57,6 +57,7 @@ package struct PairingDevice: Sendable {
             var host = new
             if let earlier = try earlier(hosts) {
                 host.name = earlier.name
+                if host.id == earlier.id { host.keepRoutes(of: earlier) }
                 if host.trust == .legacy { host.id = earlier.id }
                 if host.id != earlier.id {
                     let wasDefault = hosts.defaultID == earlier.id

@@ -38,7 +38,10 @@ struct CopilotForgeFamily: Family {
 
     func forget(_ host: PairedHost, environment: AppEnvironment) throws {
         try SessionTokenStore(directory: environment.paths.data).forget(hostID: host.id)
-        if let id = host.relayID { try environment.tunnels.identityFile(forHost: id).remove() }
+        let others = try PairedHostStore(directory: environment.paths.data).load().hosts.filter { $0.id != host.id }
+        if let id = host.relayID, !others.contains(where: { $0.relayID == id }) {
+            try environment.tunnels.identityFile(forHost: id).remove()
+        }
     }
 
     func open<R>(

@@ -43,7 +43,15 @@ extension PairedHost {
     /// removed. What the user has removed stays so.
     mutating func take(told: [HostRoute]) {
         let old = toldRoutes ?? []
-        for route in told where !old.contains(route) { try? add(route) }
+        // A QR code names relays without their ids.
+        for route in told {
+            guard case .relay(let full) = route else { continue }
+            let short = HostRoute.relay(RelayRoute(relay: full.relay.replacingID(with: nil), host: full.host))
+            guard short != route, let index = routes?.firstIndex(of: short) else { continue }
+            routes?[index] = route
+            if via == short { via = route }
+        }
+        for route in told where !old.contains(route) && routes?.contains(route) != true { try? add(route) }
         let left = (routes ?? []).filter { !old.contains($0) || told.contains($0) }
         routes = left.isEmpty ? nil : left
         toldRoutes = told.isEmpty ? nil : told

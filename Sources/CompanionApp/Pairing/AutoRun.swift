@@ -299,7 +299,9 @@ package struct AutoRun: Sendable {
 
     /// Finds out how to pair with a host. The request contains no secret.
     private func ask(_ payload: PairingPayload, of target: PairingTarget?) async -> Input {
-        guard let target else { return .unreachable("the host has no address on your network") }
+        guard var target else { return .unreachable("the host has no address on your network") }
+        // Nobody was asked: what a picture names outside this network is not contacted.
+        target.routes = []
         do throws(PairingError) {
             let router = PairingRouter(target: target, payload: payload, tunnels: device.tunnels)
             return .routed(target, try await router.route())

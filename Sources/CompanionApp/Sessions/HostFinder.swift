@@ -151,7 +151,8 @@ extension HostFinder {
             if host.trust == .legacy { try await consent(to: endpoint, origin: origin) }
         case .route(let route):
             found.via = route
-            guard found != host else { return host }
+            // A route that was named once is not one of the record.
+            guard found != host, host.routes?.contains(route) == true else { return found }
         }
         try PairedHostStore(directory: environment.paths.data).move(found)
         let what =

@@ -135,9 +135,12 @@ struct HostSearch: Sendable {
     }
 
     private mutating func add(_ place: HostPlace, origin: Origin) {
-        guard origins[place] == nil, origins.count < Self.maximumCandidates else { return }
+        // However many are advertised, the routes of the record have their turn.
+        guard origins[place] == nil, origin == .route || origins.count < Self.maximumCandidates else { return }
         origins[place] = origin
-        if origin == .advert, case .address(let endpoint) = place, endpoint.address.scope == .linkLocal {
+        if origin == .route {
+            waiting.insert(place, at: 0)
+        } else if origin == .advert, case .address(let endpoint) = place, endpoint.address.scope == .linkLocal {
             lastResorts.append(place)
         } else {
             waiting.append(place)
@@ -166,8 +169,8 @@ struct HostSearch: Sendable {
             waiting = lastResorts
             lastResorts = []
         }
-        while underWay.count < Self.maximumAttempts, !waiting.isEmpty {
-            let place = waiting.removeFirst()
+        while let place = waiting.first, underWay.count < Self.maximumAttempts || origins[place] == .route {
+            waiting.removeFirst()
             underWay.insert(place)
             actions.append(.attempt(place))
         }

@@ -101,10 +101,8 @@ package struct CompanionAPIClient: Sendable {
         try target.requireAllowed(with: security)
         var configuration = configuration
         configuration.timeouts = target.allowing(configuration.timeouts)
-        // A host on the same network answers at once; one that does not is looked for elsewhere.
-        if line.canMove, case .address = target {
-            configuration.timeouts.connect = min(configuration.timeouts.connect, .seconds(2))
-        }
+        // The line may lead through a tunnel later; and a host that does not answer at its address is looked for elsewhere.
+        if line.canMove { configuration.timeouts.connect = .seconds(8) }
         if security != .plain {
             // v2 streams have a comment every 15 s; v1 streams are silent for as long as the model thinks.
             configuration.timeouts.idle = min(configuration.timeouts.idle, configuration.timeouts.silence)

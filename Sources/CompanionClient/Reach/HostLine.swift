@@ -61,11 +61,19 @@ package final class HostLine: Sendable {
     /// - Returns: Whether the line leads elsewhere now.
     @discardableResult
     func renew(after failed: ClientTarget) async -> Bool {
-        guard let search else { return false }
         guard target.isSame(as: failed) else { return true }
-        guard let found = try? await search(), !found.isSame(as: failed) else { return false }
+        return await look(after: failed) == .elsewhere
+    }
+
+    private enum Finding {
+        case same, elsewhere, nowhere
+    }
+
+    private func look(after failed: ClientTarget) async -> Finding {
+        guard let search, let found = try? await search() else { return .nowhere }
+        guard !found.isSame(as: failed) else { return .same }
         state.withLockedValue { $0.target = found }
-        return true
+        return .elsewhere
     }
 }
 
@@ -101,11 +109,15 @@ extension HostLine {
 
     private func followNetwork() async {
         var known = Self.ownAddresses()
+        var finding = Finding.same
         for await _ in NetworkChanges.stream() {
             let addresses = Self.ownAddresses()
+            // Interfaces of containers come and go. While the host is not found, each change may be the one that helps.
+            guard addresses != known || finding == .nowhere else { continue }
             let isLess = !known.isSubset(of: addresses)
             known = addresses
-            let hasMoved = await renew(after: target)
+            finding = await look(after: target)
+            let hasMoved = finding == .elsewhere
             endConnections { channel in
                 // Those through a tunnel do not show from where they go.
                 channel.localAddress?.ipAddress.map { !addresses.contains($0) } ?? isLess || hasMoved

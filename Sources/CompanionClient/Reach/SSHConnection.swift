@@ -104,7 +104,6 @@ struct SSHConnection: Sendable {
             }
             .terminationStatus
         } catch let error as SubprocessError where error.code == .executableNotFound {
-            try? socket.close()
             throw CompanionClientError(
                 .unreachable,
                 message: "ssh is not installed (sudo apt install openssh-client).",

@@ -61,13 +61,12 @@ package final class Tunnel: Sendable {
     ) async throws -> Result {
         let tunnel = Tunnel(route, path: try socketPath(in: settings.directory), settings: settings)
         defer { unlink(tunnel.path) }
-        let server: NIOAsyncChannel<Pipe, Never>
+        let server: NIOAsyncChannel<any Channel, Never>
         do {
             server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelOption(.allowRemoteHalfClosure, value: true)
-                .bind(unixDomainSocketPath: tunnel.path) { channel in
-                    channel.eventLoop.makeCompletedFuture { try pipe(over: channel) }
-                }
+                .childChannelOption(.autoRead, value: false)
+                .bind(unixDomainSocketPath: tunnel.path) { $0.eventLoop.makeSucceededFuture($0) }
         } catch {
             throw CompanionClientError(
                 .unreachable,
@@ -100,7 +99,7 @@ package final class Tunnel: Sendable {
         )
     }
 
-    private func serve(_ server: NIOAsyncChannel<Pipe, Never>) async throws {
+    private func serve(_ server: NIOAsyncChannel<any Channel, Never>) async throws {
         try await server.executeThenClose { accepted in
             try await withThrowingDiscardingTaskGroup { connections in
                 for try await near in accepted {
@@ -110,18 +109,26 @@ package final class Tunnel: Sendable {
         }
     }
 
-    private func carry(_ near: Pipe) async {
+    private func carry(_ accepted: any Channel) async {
+        // Made here, where it is sure to be used: one that is dropped would end the process.
+        let near: Pipe
+        do {
+            near = try await accepted.eventLoop.submit { try Self.pipe(over: accepted) }.get()
+        } catch {
+            return accepted.close(promise: nil)
+        }
+        accepted.setOption(.autoRead, value: true).whenFailure { _ in accepted.close(promise: nil) }
         try? await near.executeThenClose { inbound, outbound in
             do {
                 switch route {
                 case .direct: throw CompanionClientError(.unreachable, message: "\(route) needs no tunnel.")
                 case .ssh(let route):
                     try await SSHConnection(route: route, logger: settings.logger).run { far in
-                        try await Self.copy(inbound, to: far, back: outbound)
+                        try await self.copy(inbound, to: far, back: outbound)
                     }
                 case .relay(let route):
                     try await RelayConnection(route: route, settings: settings).run { far in
-                        try await Self.copy(inbound, to: far, back: outbound)
+                        try await self.copy(inbound, to: far, back: outbound)
                     }
                 }
             } catch {
@@ -137,7 +144,7 @@ package final class Tunnel: Sendable {
     private struct NothingCame: Error {}
 
     /// Copies both ways until both have ended, or one fails.
-    private static func copy(
+    private func copy(
         _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
         to far: Pipe,
         back outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
@@ -151,6 +158,7 @@ package final class Tunnel: Sendable {
                 group.addTask {
                     var isEmpty = true
                     for try await bytes in farInbound {
+                        if isEmpty { self.lastFailure.withLockedValue { $0 = nil } }
                         isEmpty = false
                         try await outbound.write(bytes)
                     }

@@ -1,9 +1,11 @@
 package import CompanionWire
+import NIOConcurrencyHelpers
 
 /// The tunnels that one client uses, one after the other. They end together.
 package struct Tunnels: Sendable {
     private let settings: Tunnel.Settings
     private let work: AsyncStream<@Sendable () async -> Void>.Continuation
+    private let open = NIOLockedValueBox<[HostRoute: Tunnel]>([:])
 
     /// Runs a body that opens tunnels, and ends them afterwards.
     package static func with<Result>(
@@ -28,6 +30,7 @@ package struct Tunnels: Sendable {
     /// - Throws: ``CompanionClientError/Code/unreachable`` where no tunnel can begin.
     package func target(of route: HostRoute) async throws -> ClientTarget {
         if case .direct(let name) = route { return .name(name) }
+        if let tunnel = open.withLockedValue({ $0[route] }) { return .tunnel(tunnel) }
         let settings = settings
         let (opened, opening) = AsyncThrowingStream.makeStream(of: Tunnel.self)
         work.yield {
@@ -43,7 +46,10 @@ package struct Tunnels: Sendable {
                 opening.finish(throwing: error)
             }
         }
-        for try await tunnel in opened { return .tunnel(tunnel) }
+        for try await tunnel in opened {
+            open.withLockedValue { $0[route] = tunnel }
+            return .tunnel(tunnel)
+        }
         throw CancellationError()
     }
 }

@@ -84,6 +84,15 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.fallbackURL = fallbackURL
     }
 
+    /// Takes over the routes of an earlier record of the same host, and its address where this one has none.
+    package mutating func keepRoutes(of earlier: PairedHost) {
+        guard trust == .verified, earlier.trust == .verified else { return }
+        let routes = ((routes ?? []) + (earlier.routes ?? [])).unique
+        self.routes = routes.isEmpty ? nil : routes
+        toldRoutes = earlier.toldRoutes
+        if isFar == true, earlier.isFar != true { (endpoint, isFar) = (earlier.endpoint, nil) }
+    }
+
     /// What messages call the place where it was last reached: `192.168.1.5:7879`, `ssh://box`.
     package var place: String { via?.place ?? "\(endpoint)" }
 

@@ -30,7 +30,7 @@ package struct OpenedAgent: Sendable, Hashable {
     package var directory: String?
     /// The id of the project that the chat belongs to.
     package var projectID: String?
-    /// What it says of itself and of the session, as members of the Agent Client Protocol, with the last `updates` that
+    /// Its words about itself and the session, as members of the Agent Client Protocol, with the last `updates` that
     /// hold; nil for an agent that does not speak it.
     package var facts: JSONValue?
     /// The turn that runs in the chat.

@@ -62,7 +62,7 @@ package struct CompanionHostConfiguration: Sendable {
     package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
     package var turnTimeout: Duration
-    /// Whom the host tells that an agent waits. Default: nobody.
+    /// The receivers of a note that an agent waits. Default: none.
     package var notify: NotifySettings
     /// Whether the children of this process are all agents: orphans are adopted and ended with them, and what an agent
     /// leaves behind is known as an agent's to later hosts (``InheritedMark``). For a program that does nothing but

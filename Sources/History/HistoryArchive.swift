@@ -15,7 +15,7 @@ package enum HistoryArchive {
             case host, project, chat, message, tool
         }
 
-        /// What the line describes.
+        /// The kind of the line.
         package var type: Kind
         /// Of the first line alone.
         package var version: Int?
@@ -47,7 +47,7 @@ package enum HistoryArchive {
         package var createdAt: Date?
         /// Whether an answer ended early.
         package var interrupted: Bool?
-        /// What a tool has said of its work.
+        /// A tool's words about its work.
         package var detail: String?
         /// Whether a tool did its work; absent if that is not known.
         package var success: Bool?
@@ -94,7 +94,7 @@ package struct HistoryChat: Sendable, Hashable {
 package struct HistoryMessage: Sendable, Hashable {
     /// The place in the chat, from 0. Gaps are messages that were never read.
     package var number: Int
-    /// Who said what, and when.
+    /// The message with its author and time.
     package var message: CompanionMessage
     /// The tools that ran for it, in their order.
     package var tools: [HistoryTool]
@@ -115,7 +115,7 @@ package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     /// The name under which it was paired.
     package var name: String
-    /// What kind of host it is.
+    /// The kind of the host.
     package var family: HostFamily
     /// When it was paired; nil where that does not matter. Nothing of a pairing is written down once its host was
     /// forgotten (``HistoryStore/forget(hostID:pairedAt:)``).

@@ -11,7 +11,7 @@ package struct PairingDevice: Sendable {
     package let name: String
     /// The tool's data directory, with the records.
     let data: String
-    /// What tunnels to hosts are made with.
+    /// The settings of tunnels to hosts.
     package let tunnels: Tunnel.Settings
     /// This machine's clock.
     let now: @Sendable () -> Date
@@ -21,7 +21,7 @@ package struct PairingDevice: Sendable {
     /// - Parameters:
     ///   - name: The name for this device in a host's list.
     ///   - data: The tool's data directory, with the records.
-    ///   - tunnels: What tunnels to hosts are made with.
+    ///   - tunnels: The settings of tunnels to hosts.
     ///   - now: This machine's clock.
     ///   - logger: Makes the logger of a client, by its label.
     package init(

@@ -23,7 +23,7 @@ package struct RelayError: Error, Sendable {
         package static let timedOut = Code(.timedOut)
         /// The relay's certificate has another id than the address. Nothing was sent.
         package static let wrongID = Code(.wrongID)
-        /// What answers does not keep to the protocol of relays.
+        /// The other side does not keep to the protocol of relays.
         package static let badMessage = Code(.badMessage)
         /// The host that was called is not connected to the relay.
         package static let notFound = Code(.notFound)

@@ -6,7 +6,7 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// What somebody shows to a relay, and to nobody else: a P-256 key with a self-signed certificate.
+/// The identity that somebody shows to a relay, and to nobody else: a P-256 key with a self-signed certificate.
 ///
 /// The certificate is the same for everybody but for its key and serial number: it tells nothing of a user or a host.
 /// A device makes one for each pairing, so that a relay cannot see that two hosts have the same device.

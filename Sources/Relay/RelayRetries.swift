@@ -1,6 +1,6 @@
 /// The rhythm in which a host comes back to a relay.
 struct RelayRetries: Sendable {
-    /// What follows from a failure.
+    /// The consequence of a failure.
     struct Retry: Sendable, Hashable {
         /// The wait before the next try.
         var wait: Duration

@@ -106,9 +106,9 @@ extension EditorBridge {
         }
     }
 
-    /// What holds of a session a moment after it was opened. Of one that is prompted meanwhile the turn tells the rest.
+    /// The state of a session a moment after it was opened. Of one that is prompted meanwhile the turn tells the rest.
     ///
-    /// - Parameter state: What held when it was opened.
+    /// - Parameter state: The state when it was opened.
     func current(_ state: [JSONValue], of id: String) async -> [JSONValue] {
         guard sessions[ByteText(id)]?.hasWords == true else { return state }
         var facts: JSONValue?

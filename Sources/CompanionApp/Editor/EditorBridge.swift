@@ -10,7 +10,7 @@ import PairingAgent
 /// It asks the editor for nothing but leave for tools and values of forms, and never passes on a method of the host's
 /// choice: a host cannot reach the editor's files.
 package actor EditorBridge {
-    /// What the user has chosen.
+    /// The choices of the user.
     package struct Choices: Sendable {
         /// The project, as the user names it; nil finds it by the editor's directory.
         package var project: String?
@@ -55,7 +55,7 @@ package actor EditorBridge {
     let environment: AppEnvironment
     let choices: Choices
     private let write: @Sendable ([UInt8]) -> Void
-    /// What the editor can do, as it said.
+    /// The editor's abilities, as it named them.
     private(set) var editor: JSONValue = .null
     var sessions: [ByteText: Session] = [:]
     /// Prompts that run, by their numbers.
@@ -174,9 +174,9 @@ package actor EditorBridge {
     struct Answer {
         var result: JSONValue
         var session: String?
-        /// What the agent had told of the session by then.
+        /// The agent's words about the session until then.
         var state: [JSONValue] = []
-        /// What pairtool tells besides.
+        /// The updates that pairtool adds.
         var updates: [JSONValue] = []
         /// A turn that runs in the session, and is told behind it.
         var turn: String?
@@ -322,7 +322,7 @@ struct RunningPrompt: Sendable {
     var isCancelled = false
     /// The host's id of its turn.
     var turn: String?
-    /// What tells of it, for a turn that somebody else has begun.
+    /// The task that tells of a turn which somebody else has begun.
     var watching: Task<Void, Never>?
     /// Questions of the agent that the editor is asked, by their ids at the host.
     var questions: [ByteText: Task<Void, Never>] = [:]

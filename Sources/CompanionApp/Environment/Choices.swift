@@ -11,7 +11,7 @@ package struct Choices: Sendable {
     package var history: HistoryLimits? = HistoryLimits()
     /// The kinds of notifications that are shown on the desktop. Default: all.
     package var notifications = Set(NotificationKind.allCases)
-    /// Whom a host of this user tells that an agent waits. Default: nobody.
+    /// The receivers of a note of this user's host that an agent waits. Default: none.
     package var notify = NotifyChoices()
     /// The faults of the file, as warnings.
     package var faults: [AppError] = []

@@ -15,7 +15,7 @@ package struct HostURL: Sendable, Hashable {
     private var localName: String?
     /// Whether the URL begins with `https://`, so that only TLS is used.
     var isSecure: Bool
-    /// What is neither an address nor an mDNS name: the host has to prove its key there.
+    /// The route, where it is neither an address nor an mDNS name: the host has to prove its key there.
     package private(set) var route: HostRoute?
 
     /// - Returns: nil for what is neither an address nor a route. A name of DNS needs `https://`, because only a key

@@ -10,7 +10,7 @@ package struct HostStatusReport: Encodable, Equatable, Sendable {
     package var id: String
     /// Its name here.
     package var name: String
-    /// What kind of host it is.
+    /// The kind of the host.
     package var family: HostFamily
     /// How it has proven its identity.
     package var trust: HostTrust

@@ -4,7 +4,7 @@ package import Identity
 import LocalState
 
 extension AppEnvironment {
-    /// What tunnels to hosts are made with.
+    /// The settings of tunnels to hosts.
     package var tunnels: Tunnel.Settings {
         Tunnel.Settings(directory: paths.runtime, keys: paths.data, logger: logger("tunnel"))
     }

@@ -10,7 +10,7 @@ import NIOCore
 /// connects to local addresses only.
 /// Protocol v1 has no credentials; with v2 the client uses TLS with a pinned key and sends a session token.
 package struct CompanionAPIClient: Sendable {
-    /// Where the connections go.
+    /// The way that the connections go.
     let line: HostLine
     /// The limits and timeouts of all requests.
     package let configuration: CompanionClientConfiguration
@@ -43,7 +43,7 @@ package struct CompanionAPIClient: Sendable {
         self.clock = clock
     }
 
-    /// Where the next connection goes: the host, as messages call it.
+    /// The target of the next connection: the host, as messages name it.
     package var target: ClientTarget { line.target }
 
     /// How far the host's clock is ahead of this machine's (negative: behind), from the `Date` header of the last

@@ -2,14 +2,14 @@ package import CompanionWire
 import NIOCore
 import NIOPosix
 
-/// What a client connects to: an address, a name, or the local end of a tunnel.
+/// The target of a client's connections: an address, a name, or the local end of a tunnel.
 package enum ClientTarget: Sendable, CustomStringConvertible {
     case address(CompanionEndpoint)
     /// A name of DNS with its port. All of its addresses are tried (RFC 8305).
     case name(URLAuthority)
     case tunnel(Tunnel)
 
-    /// What messages call it: `192.168.1.5:7879`, `ssh://box`.
+    /// The target as messages name it: `192.168.1.5:7879`, `ssh://box`.
     package var description: String {
         switch self {
         case .address(let endpoint): "\(endpoint)"
@@ -60,7 +60,7 @@ package enum ClientTarget: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the HTTP library connects to in place of the URL's host; see ``CompanionEndpoint/nameOverrides``.
+    /// The names that the HTTP library connects to in place of the URL's host; see ``CompanionEndpoint/nameOverrides``.
     var nameOverrides: [String: String] { endpoint?.nameOverrides ?? [:] }
 
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` for an address that is not one of a machine.

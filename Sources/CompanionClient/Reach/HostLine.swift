@@ -2,8 +2,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Where the connections of a client go at the moment. That changes while the client is in use when the host is reached
-/// in another way than before.
+/// The way that the connections of a client go. It changes while the client is in use when the host is reached in
+/// another way than before.
 package final class HostLine: Sendable {
     private struct State {
         var target: ClientTarget
@@ -48,7 +48,7 @@ package final class HostLine: Sendable {
         }
     }
 
-    /// Where the next connection goes.
+    /// The target of the next connection.
     package var target: ClientTarget { state.withLockedValue(\.target) }
 
     /// Whether the host may be found elsewhere.

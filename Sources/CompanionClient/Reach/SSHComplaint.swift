@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What `ssh` said when it ended with an error, in words of ours.
+/// The complaint of an `ssh` that ended with an error, in words of ours.
 ///
 /// OpenSSH does not translate its messages; what is not known is shown as it is.
 struct SSHComplaint: Sendable, Hashable {
@@ -15,7 +15,7 @@ struct SSHComplaint: Sendable, Hashable {
     /// The last line that ssh said.
     private let lastLine: String
 
-    /// What ssh says, and what it means: the first that is found counts.
+    /// The phrases of ssh and their meanings: the first that is found counts.
     private static let phrases: [(text: String, kind: Kind)] = [
         ("REMOTE HOST IDENTIFICATION HAS CHANGED", .changedHostKey),
         ("Host key verification failed", .unknownHostKey),

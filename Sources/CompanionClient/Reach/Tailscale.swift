@@ -17,7 +17,7 @@ package enum Tailscale {
         package var addresses: [IPAddress]
     }
 
-    /// Where the daemon listens, unless `TS_SOCKET` names another place.
+    /// The daemon's socket, unless `TS_SOCKET` names another.
     package static let socket = "/run/tailscale/tailscaled.sock"
     /// Machines that are listed.
     private static let mostMachines = 256

@@ -13,7 +13,7 @@ package import Relay
 /// The socket is in a directory that only this user may enter. Nothing is trusted to the tunnel: the connection through
 /// it is TLS that ends at the host's key.
 package final class Tunnel: Sendable {
-    /// What tunnels are made with.
+    /// The settings of tunnels.
     package struct Settings: Sendable {
         /// The directory for sockets; made (0700) when it is missing.
         var directory: String

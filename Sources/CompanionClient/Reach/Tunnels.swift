@@ -25,7 +25,7 @@ package struct Tunnels: Sendable {
         }
     }
 
-    /// What to connect to for a route. A tunnel for it stays open until all end.
+    /// Returns the target for a route. A tunnel for it stays open until all end.
     ///
     /// - Throws: ``CompanionClientError/Code/unreachable`` where no tunnel can begin.
     package func target(of route: HostRoute) async throws -> ClientTarget {

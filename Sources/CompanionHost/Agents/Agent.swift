@@ -56,7 +56,7 @@ package enum SettingLeave: Sendable {
     case nothing
     /// A mode in which it asks before it changes something.
     case asking
-    /// What goes on without questions, as far as is known.
+    /// A mode in which it goes on without questions, as far as is known.
     case lasting
 }
 

@@ -5,7 +5,7 @@ package import FoundationEssentials
 package struct AgentSessionRecord: Sendable, Hashable {
     /// The chat, which has one session at most.
     package var chatID: String
-    /// Whose session it is: ``ACPLaunch/sessionOwner``.
+    /// The owner of the session: ``ACPLaunch/sessionOwner``.
     package var agent: String
     /// The session's id, as the agent has given it.
     package var sessionID: String
@@ -51,7 +51,7 @@ package struct ToldMessage: Sendable, Hashable {
 package protocol AgentSessionSource: Sendable {
     /// The id of its model.
     var modelID: String { get }
-    /// Whose sessions they are (``AgentSessionRecord/agent``).
+    /// The owner of the sessions (``AgentSessionRecord/agent``).
     var sessionOwner: String { get }
 
     /// Whether it can list sessions without being started for that.

@@ -33,7 +33,7 @@ struct HostListener: Sendable {
     let socket: LiveSocket
     /// Lets connections of all sockets in.
     let gate: ConnectionGate
-    /// Where connections come by relays.
+    /// The relays, whose connections are served like those of the listener.
     let relays: HostRelays
     /// Whether somebody may pair now.
     let isPairing: @Sendable () async -> Bool

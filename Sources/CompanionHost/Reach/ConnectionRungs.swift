@@ -8,7 +8,7 @@ import NIOPosix
 final class ConnectionRungs: Sendable {
     private let known = NIOLockedValueBox<[ObjectIdentifier: HostRoute.Rung]>([:])
 
-    /// What this machine calls the interfaces of VPNs.
+    /// The beginnings of the names of VPN interfaces.
     private static let tunnels = ["wg", "tailscale", "tun", "tap", "utun", "zt", "nebula", "ppp"]
 
     func rung(of channel: any Channel) async -> HostRoute.Rung {

@@ -36,7 +36,7 @@ package enum ACPID: Sendable, Hashable {
 /// An error with which the other side answers a request (JSON-RPC 2.0, Error object).
 package struct ACPRefusal: Error, Sendable, Hashable {
     package static let noMessage: Int64 = -32700
-    /// What came is JSON, and no message.
+    /// The code for JSON that is no message.
     package static let noRequest: Int64 = -32600
     package static let failed: Int64 = -32603
     package static let signInRequired: Int64 = -32000

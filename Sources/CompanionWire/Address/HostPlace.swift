@@ -1,4 +1,4 @@
-/// Where a host may be: at an address, or at the end of another route.
+/// A place where a host may be: an address, or the end of another route.
 package enum HostPlace: Sendable, Hashable {
     case address(CompanionEndpoint)
     case route(HostRoute)
@@ -12,7 +12,7 @@ package enum HostPlace: Sendable, Hashable {
 }
 
 extension HostPlace: CustomStringConvertible {
-    /// What messages call it: `192.168.1.5:7879`, `ssh://box`.
+    /// The place as messages name it: `192.168.1.5:7879`, `ssh://box`.
     package var description: String {
         switch self {
         case .address(let endpoint): "\(endpoint)"

@@ -66,7 +66,7 @@ extension HostRoute: CustomStringConvertible {
         }
     }
 
-    /// What messages call the host when it is reached this way: without a scheme or ids.
+    /// The host as messages name it when it is reached this way: without a key or ids.
     package var place: String {
         switch self {
         case .direct(let authority): "\(authority)"

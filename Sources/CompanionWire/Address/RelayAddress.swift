@@ -1,4 +1,4 @@
-/// Where a relay is, and which one it must be: `relay://relay.example:443/?id=PN3LRSE-…`.
+/// The address of a relay, with the id that it must have: `relay://relay.example:443/?id=PN3LRSE-…`.
 package struct RelayAddress: Sendable, Hashable {
     /// The port where an address names none: Syncthing's for relays.
     package static let defaultPort = 22067

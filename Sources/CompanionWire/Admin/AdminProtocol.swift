@@ -210,7 +210,7 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var nextChallengeAt: Date?
     /// Wrong codes or tokens that the running challenge still accepts; 0 if none runs.
     package var triesLeft: Int
-    /// Whom the host tells that an agent waits.
+    /// The receivers of a note that an agent waits.
     package var notifications: [AdminNotification]?
     /// The relays that the host joins; nil for a host that joins none.
     package var relays: [AdminRelay]?

@@ -13,12 +13,12 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
     package var mode: AgentMode?
     /// The id of the model, or the agent, that answered last; nil if none did, or the host does not tell.
     package var model: String?
-    /// Where the chat began; nil for one that a device began, or the host's program.
+    /// The place where the chat began; nil for one that a device began, or the host's program.
     package var origin: Origin?
     /// True while the agent says that another program has the chat's session open; nil otherwise.
     package var isOpenElsewhere: Bool?
 
-    /// Where a chat began, if not at a device.
+    /// The place where a chat began, if not at a device.
     package enum Origin: String, Codable, Sendable, Hashable {
         /// It is a session that the agent listed, and has not been a chat before.
         case agent

@@ -1,4 +1,4 @@
-/// What an agent said in the words of the Agent Client Protocol, for a reader that passes it on to an editor. Other
+/// A message of an agent in the words of the Agent Client Protocol, for a reader that passes it on to an editor. Other
 /// events of the turn say the same for all other readers.
 package struct ACPFrame: Sendable, Hashable {
     package enum Content: Sendable, Hashable {

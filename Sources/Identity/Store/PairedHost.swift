@@ -93,7 +93,7 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         if isFar == true, earlier.isFar != true { (endpoint, isFar) = (earlier.endpoint, nil) }
     }
 
-    /// What messages call the place where it was last reached: `192.168.1.5:7879`, `ssh://box`.
+    /// The place where it was last reached, as messages name it: `192.168.1.5:7879`, `ssh://box`.
     package var place: String { via?.place ?? "\(endpoint)" }
 
     /// The rung on which it was last reached; see ``HostRoute/Rung``.

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// What a relay was found to be and to do.
+/// The findings about a relay.
 package struct RelayCheck: Sendable, Hashable {
     /// The id of the certificate that the relay shows.
     package let shownID: RelayID

@@ -8,9 +8,9 @@ package import NIOCore
 /// A relay is not trusted: whatever goes through its pipes is protected by the TLS between device and host. The address
 /// that was dialled is the only one that is ever connected to.
 package struct RelayClient: Sendable {
-    /// Where the relay is, and which id it must have.
+    /// The relay's address, with the id that it must have.
     package let address: RelayAddress
-    /// What is shown to the relay.
+    /// The identity that is shown to the relay.
     package let identity: RelayIdentity
     let logger: Logger
     /// The most time for one connection to the relay to reach its purpose. A call makes two connections. Default: 10 s.

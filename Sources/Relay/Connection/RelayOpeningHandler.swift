@@ -4,7 +4,7 @@ import NIOCore
 /// An open pipe.
 struct RelayPipe<Output: Sendable>: Sendable {
     let channel: any Channel
-    /// What the user's initializer returns. Succeeds when its handlers have got what came early.
+    /// The result of the user's initializer. Succeeds when its handlers have got what came early.
     let output: EventLoopFuture<Output>
 }
 

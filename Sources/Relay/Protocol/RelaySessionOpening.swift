@@ -31,7 +31,7 @@ struct RelaySessionOpening: Sendable {
     private let key: [UInt8]
     private let relay: String
     private var received: [UInt8] = []
-    /// Where the answer is looked for next, if it is not at the beginning.
+    /// The index from which the answer is looked for, if it is not at the beginning.
     private var place = 0
     private var state = State.idle
 

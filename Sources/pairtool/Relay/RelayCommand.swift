@@ -66,7 +66,7 @@ struct RelayCheckCommand: AsyncParsableCommand {
     }
 }
 
-/// What a relay was found to do, in JSON.
+/// The findings about a relay, in JSON.
 private struct RelayRow: Encodable {
     /// The address, with the id that the relay shows.
     var address: RelayAddress

@@ -55,7 +55,7 @@ struct HostStatusRow: Encodable {
     /// All agents, the default one first.
     var agents: [AdminAgent]
     var pairing: Pairing
-    /// Whom the host tells that an agent waits.
+    /// The receivers of a note that an agent waits.
     var notifications: [AdminNotification]
     /// The relays that the host joins.
     var relays: [AdminRelay]

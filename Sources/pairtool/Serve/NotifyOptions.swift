@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionHost
 
-/// Whom a host tells that an agent waits, and what it says.
+/// The receivers of a host's note that an agent waits, and the note's text.
 struct NotifyOptions: ParsableArguments {
     @Option(
         name: .customLong("notify"),

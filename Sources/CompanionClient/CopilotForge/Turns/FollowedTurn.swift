@@ -56,7 +56,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private var answer = ""
         private var usage: TurnUsage?
         private var wasResumed = false
-        /// Where the last connection went.
+        /// The target of the last connection.
         private var used: ClientTarget
 
         fileprivate init(client: CompanionAPIClient, target: String, clock: any Clock<Duration>) {

@@ -1,7 +1,7 @@
 package import CompanionWire
 import NIOConcurrencyHelpers
 
-/// What an editor on another machine wants of an agent beside turns.
+/// The wishes of an editor on another machine beside turns.
 extension ACPAgent {
     /// Bytes of an answer to a change of settings that is passed on.
     private static let mostOfAnswer = 512 << 10
@@ -110,8 +110,8 @@ extension ACPConnection {
     /// Bytes of what an agent says of itself, in each of the members.
     private static let mostOfMember = 64 << 10
 
-    /// What the agent has said of itself and of a session, as members of the Agent Client Protocol; `updates` are the last
-    /// ones that hold.
+    /// The agent's words about itself and about a session, as members of the Agent Client Protocol; `updates` are the
+    /// last ones that hold.
     func facts(ofSession session: String) -> JSONValue {
         state.withLockedValue { state in
             let facts = state.facts[ByteText(session)]

@@ -21,7 +21,7 @@ extension ACPConnection {
     /// Whether no turn uses it.
     var isIdle: Bool { state.withLockedValue { $0.users == 0 } }
 
-    /// What the agent can do; nil until it has said so.
+    /// The agent's abilities; nil until it has named them.
     var info: ACPAgentInfo? { state.withLockedValue { $0.info } }
 
     /// Whether prompts may have pictures; nil until the agent has said so.

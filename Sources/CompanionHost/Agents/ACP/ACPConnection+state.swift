@@ -55,7 +55,7 @@ extension ACPConnection {
         var calls: [Int: Waiting] = [:]
         var listeners: [ByteText: Listener] = [:]
         var modes: [ByteText: ACPModes] = [:]
-        /// What the agent says of each session beside its prompts.
+        /// The agent's words about each session beside its prompts.
         var facts: [ByteText: ACPSessionFacts] = [:]
         var sessions: [ByteText: Session] = [:]
         /// The agent's answer to `initialize`; nil until it has come.
@@ -71,7 +71,7 @@ extension ACPConnection {
         /// Bytes that are to be written to the agent.
         var queued = 0
 
-        /// What the agent can do; nil until it has said so.
+        /// The agent's abilities; nil until it has named them.
         var info: ACPAgentInfo? { introduction.map(ACPAgentInfo.init) }
     }
 }

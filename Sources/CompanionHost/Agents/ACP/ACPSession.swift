@@ -77,7 +77,7 @@ struct ACPModes: Sendable, Hashable {
     /// Bytes of a current mode's id, and of all others that are kept of an update.
     private static let (mostOfID, mostBytes) = (1024, 64 << 10)
 
-    /// What is kept of an update: the beginning of an id that is too long says still how freely the agent works.
+    /// The kept part of an update: the beginning of an id that is too long still tells how freely the agent works.
     var bounded: ACPModes {
         var kept = self
         if current.utf8.count > Self.mostOfID {

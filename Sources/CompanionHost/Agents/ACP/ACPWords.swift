@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What an agent says, as readers get it in its own words.
+/// The words of an agent, as readers get them.
 enum ACPWords {
     /// Bytes of an update. Clients bound the length of a line.
     static let mostBytes = 2 << 20
@@ -23,7 +23,7 @@ enum ACPWords {
     }
 }
 
-/// What an agent says of a session beside its prompts.
+/// The words of an agent about a session beside its prompts.
 struct ACPSessionFacts: Sendable, Hashable {
     /// Bytes of the updates, and of the answer.
     private static let mostBytes = 512 << 10

@@ -10,7 +10,7 @@ struct PairedHostRow: Encodable {
     var trust: HostTrust
     /// Nil for a host that was never reached directly.
     var endpoint: CompanionEndpoint?
-    /// What messages call the place where it was last reached.
+    /// The place where it was last reached, as messages name it.
     var place: String
     /// The rung on which it was last reached.
     var via: HostRoute.Rung

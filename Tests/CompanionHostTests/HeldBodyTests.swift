@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CompanionHost
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Identity

@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import Glibc
 import NIOCore

@@ -1,4 +1,5 @@
 import CompanionHost
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Testing

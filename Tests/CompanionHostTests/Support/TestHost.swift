@@ -254,12 +254,6 @@ func shell(_ script: String) async throws {
     guard result.terminationStatus.isSuccess else { throw TestFailure("\(result.standardError)") }
 }
 
-/// Waits for a condition that another process brings about. The suite's time limit ends the wait.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    // A task that only yields would take a processor from the other process.
-    while !(try await condition()) { try await Task.sleep(for: .milliseconds(10)) }
-}
-
 extension HostEvent {
     /// How a turn has ended; nil for other events.
     var turnEnd: TurnState? {

@@ -59,7 +59,8 @@ package final class RelayServer: Sendable {
 
     /// Waits until it has logged its address and accepts connections.
     private static func waitUntilReady(_ process: pid_t, port: Int, log: String) async throws -> RelayAddress {
-        while true {
+        var found: RelayAddress?
+        try await eventually {
             let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
             var status: Int32 = 0
             guard waitpid(process, &status, WNOHANG) == 0 else { throw RelayServerError("it has ended: \(text)") }
@@ -67,11 +68,12 @@ package final class RelayServer: Sendable {
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             for word in lines.flatMap({ $0.split(separator: " ") }) where word.hasPrefix("relay://") {
                 guard let address = RelayAddress(word) else { throw RelayServerError("it has logged \(word)") }
-                if await accepts(port) { return address }
+                if await accepts(port) { found = address }
             }
-            // A task that only yields would take a processor from the other process.
-            try await Task.sleep(for: .milliseconds(10))
+            return found != nil
         }
+        guard let found else { throw RelayServerError("it has no address") }
+        return found
     }
 
     private static func accepts(_ port: Int) async -> Bool {

@@ -26,6 +26,17 @@ struct ReachTests {
             wait_until joined
         }
         joined() { on shed "$PAIRTOOL" host status --json | grep -q '"joined"'; }
+        # An agent whose answer are the beds of `beds FIRST LAST`, as they come; `end_beds` ends it.
+        mkfifo $LAN/beds
+        exec 5<>$LAN/beds
+        cat >$LAN/listed <<END
+        #!/bin/sh
+        cat >/dev/null
+        while read -r line && [ "\\$line" != end ]; do echo "\\$line"; done <$LAN/beds
+        END
+        chmod 755 $LAN/listed
+        beds() { seq -f 'bed %g' $1 $2 >&5; }
+        end_beds() { echo end >&5; }
         pair() { on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 -q >&2 || fail "$1 is not paired"; }
         add_host relay
         add_router home
@@ -64,20 +75,19 @@ struct ReachTests {
     func relayRestart() async throws {
         let run = try await LAN.run(
             Self.relayed + """
-                cat >$LAN/slow <<'END'
-                #!/bin/sh
-                cat >/dev/null
-                for number in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "bed $number"; sleep 0.5; done
-                END
-                chmod 755 $LAN/slow
-                host --agent-command $LAN/slow
+                host --agent-command $LAN/listed
                 pair desk
                 start desk "$PAIRTOOL" send --new --project garden "which beds" >$LAN/answer 2>$LAN/notes
                 answer_pid=$!
+                beds 1 2
                 wait_for_line 'bed 2' $LAN/answer
                 kill -9 $relay_pid
+                beds 3 6
                 wait_for_line 'resum\\|broke\\|closed' $LAN/notes
                 relay
+                wait_for_line 'bed 6' $LAN/answer
+                beds 7 12
+                end_beds
                 wait $answer_pid || fail "the answer was given up: $(cat $LAN/notes)"
                 cat $LAN/answer
                 """
@@ -91,24 +101,24 @@ struct ReachTests {
     func movingLaptop() async throws {
         let run = try await LAN.run(
             Self.relayed + """
-                cat >$LAN/slow <<'END'
-                #!/bin/sh
-                cat >/dev/null
-                for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do echo "bed $number"; sleep 1; done
-                END
-                chmod 755 $LAN/slow
-                host --agent-command $LAN/slow
+                host --agent-command $LAN/listed
                 add_behind laptop home 3
                 on laptop "$PAIRTOOL" pair --url https://192.168.77.2:7879 --qr $LAN/qr.png -q >&2 || fail "not paired"
                 on laptop "$PAIRTOOL" projects -q >&2 || fail "no projects"
                 start laptop "$PAIRTOOL" send --new --project garden "which beds" >$LAN/answer 2>$LAN/notes
                 answer_pid=$!
+                beds 1 2
                 wait_for_line 'bed 2' $LAN/answer
                 move_behind laptop office 3
+                beds 3 5
                 wait_for_line 'via relay' $LAN/notes
+                beds 6 9
                 wait_for_line 'bed 9' $LAN/answer
                 move_behind laptop home 3
+                beds 10 12
                 wait_for_line 'directly again' $LAN/notes
+                beds 13 16
+                end_beds
                 wait $answer_pid || fail "the answer was given up: $(cat $LAN/notes)"
                 cat $LAN/answer
                 """

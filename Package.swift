@@ -31,7 +31,16 @@ let modules: [Target] = [
     .target(name: "CConfinement"),
     .target(name: "CompanionWire", dependencies: ["CPCRE2"], swiftSettings: strict),
     .target(name: "LocalState", dependencies: ["CConfinement"], swiftSettings: strict),
-    .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
+    .target(
+        name: "Identity",
+        dependencies: [
+            "CSodium", "CompanionWire", "LocalState",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
+        ],
+        swiftSettings: strict
+    ),
     .target(
         name: "Markdown",
         dependencies: ["CCMarkGFM", "CompanionWire"],
@@ -90,16 +99,13 @@ let modules: [Target] = [
     .target(
         name: "Relay",
         dependencies: [
-            "CompanionWire", "LocalState",
-            .product(name: "Crypto", package: "swift-crypto"),
+            "CompanionWire", "Identity", "LocalState",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "NIOTLS", package: "swift-nio"),
-            .product(name: "SwiftASN1", package: "swift-asn1"),
-            .product(name: "X509", package: "swift-certificates"),
         ],
         swiftSettings: strict
     ),
@@ -162,9 +168,7 @@ let modules: [Target] = [
             .product(name: "NIOWebSocket", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Subprocess", package: "swift-subprocess"),
-            .product(name: "SwiftASN1", package: "swift-asn1"),
             .product(name: "SystemPackage", package: "swift-system"),
-            .product(name: "X509", package: "swift-certificates"),
         ],
         swiftSettings: strict
     ),

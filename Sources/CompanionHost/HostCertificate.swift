@@ -1,10 +1,7 @@
-import Crypto
-import FoundationEssentials
+import Identity
 import LocalState
 import NIOCore
 import NIOSSL
-import SwiftASN1
-import X509
 
 /// The host's TLS identity: a P-256 key with a self-signed certificate, made at first start.
 ///
@@ -42,17 +39,10 @@ package struct HostCertificate: Sendable {
 
     init(pem text: String, path: String) throws(CompanionHostError) {
         do {
-            let documents = try PEMDocument.parseMultiple(pemString: text)
-            guard documents.count == 2 else { throw Unusable("it has \(documents.count) parts") }
-            let key = try P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString)
-            let parsed = try Certificate(pemDocument: documents[1])
-            guard parsed.publicKey == Certificate.PublicKey(key.publicKey),
-                parsed.publicKey.isValidSignature(parsed.signature, for: parsed)
-            else { throw Unusable("key and certificate do not belong together") }
-            spki = Array(SHA256.hash(data: key.publicKey.derRepresentation))
-            der = documents[1].derBytes
-            certificate = try NIOSSLCertificate(bytes: documents[1].derBytes, format: .der)
-            privateKey = try NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
+            let own = try SelfSignedCertificate(pem: text)
+            (spki, der) = (own.spki, own.der)
+            certificate = try NIOSSLCertificate(bytes: own.der, format: .der)
+            privateKey = try NIOSSLPrivateKey(bytes: own.privateKey, format: .der)
         } catch {
             throw CompanionHostError(
                 .keyUnusable,
@@ -78,11 +68,6 @@ package struct HostCertificate: Sendable {
         return configuration
     }
 
-    private struct Unusable: Error, CustomStringConvertible {
-        let description: String
-        init(_ description: String) { self.description = description }
-    }
-
     /// The file's text; nil where there is none.
     private static func read(_ path: String) throws(CompanionHostError) -> String? {
         do {
@@ -105,23 +90,8 @@ package struct HostCertificate: Sendable {
 
     private static func create(_ path: String) throws(CompanionHostError) {
         do {
-            let key = P256.Signing.PrivateKey()
-            let name = try DistinguishedName { CommonName("pairtool host") }
-            let certificate = try Certificate(
-                version: .v3,
-                serialNumber: Certificate.SerialNumber(),
-                publicKey: Certificate.PublicKey(key.publicKey),
-                // From 2000-01-01 to 9999-12-31 (RFC 5280, 4.1.2.5: no well-defined end): neither clock nor age matter.
-                notValidBefore: Date(timeIntervalSince1970: 946_684_800),
-                notValidAfter: Date(timeIntervalSince1970: 253_402_300_799),
-                issuer: name,
-                subject: name,
-                signatureAlgorithm: .ecdsaWithSHA256,
-                extensions: try Certificate.Extensions { try ExtendedKeyUsage([.serverAuth]) },
-                issuerPrivateKey: Certificate.PrivateKey(key)
-            )
-            let text = key.pemRepresentation + "\n" + (try certificate.serializeAsPEM().pemString) + "\n"
-            try Array(text.utf8).withUnsafeBytes { bytes in
+            let own = try SelfSignedCertificate(name: "pairtool host", for: .server)
+            try Array(own.pem.utf8).withUnsafeBytes { bytes in
                 try PrivateFile.write(bytes, to: path, replacing: false)
             }
         } catch {

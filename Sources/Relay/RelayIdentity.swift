@@ -1,10 +1,7 @@
 package import CompanionWire
-import Crypto
-import FoundationEssentials
+import Identity
 import NIOCore
 import NIOSSL
-import SwiftASN1
-import X509
 
 /// The identity that somebody shows to a relay, and to nobody else: a P-256 key with a self-signed certificate.
 ///
@@ -22,48 +19,32 @@ package struct RelayIdentity: Sendable {
     ///
     /// - Throws: ``RelayError/Code/badIdentity``.
     package static func make() throws(RelayError) -> RelayIdentity {
-        let text: String
-        do {
-            text = try makeFile()
-        } catch {
-            throw RelayError(.badIdentity, message: "No key for the relay could be made.", underlying: error)
+        try RelayIdentity(failure: "No key for the relay could be made.") {
+            try SelfSignedCertificate(name: "relay client", for: .client)
         }
-        return try RelayIdentity(pem: text)
     }
 
     /// Reads what ``pem`` has given.
     ///
     /// - Throws: ``RelayError/Code/badIdentity`` for text that is not a P-256 key followed by its own certificate.
     package init(pem text: String) throws(RelayError) {
-        do {
-            let documents = try PEMDocument.parseMultiple(pemString: text)
-            guard documents.count == 2 else { throw Unusable(description: "it has \(documents.count) parts") }
-            let key = try P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString)
-            let parsed = try Certificate(pemDocument: documents[1])
-            guard parsed.publicKey == Certificate.PublicKey(key.publicKey) else {
-                throw Unusable(description: "key and certificate do not belong together")
-            }
-            let der = documents[1].derBytes
-            guard let id = RelayID(bytes: Array(SHA256.hash(data: der))) else {
-                throw Unusable(description: "no hash")
-            }
-            self.id = id
-            pem = text
-            context = try Self.context(
-                certificate: NIOSSLCertificate(bytes: der, format: .der),
-                key: NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
-            )
-        } catch {
-            throw RelayError(
-                .badIdentity,
-                message: "The key for the relay is damaged and cannot be used.",
-                underlying: error
-            )
+        try self.init(failure: "The key for the relay is damaged and cannot be used.") {
+            try SelfSignedCertificate(pem: text)
         }
     }
 
-    private struct Unusable: Error, CustomStringConvertible {
-        let description: String
+    private init(failure: String, _ make: () throws -> SelfSignedCertificate) throws(RelayError) {
+        do {
+            let own = try make()
+            id = RelayID(certificate: own.der)
+            pem = own.pem
+            context = try Self.context(
+                certificate: NIOSSLCertificate(bytes: own.der, format: .der),
+                key: NIOSSLPrivateKey(bytes: own.privateKey, format: .der)
+            )
+        } catch {
+            throw RelayError(.badIdentity, message: failure, underlying: error)
+        }
     }
 
     /// TLS as relays speak it: 1.2 at least, and the client shows a certificate. The relay's own certificate is checked
@@ -81,23 +62,12 @@ package struct RelayIdentity: Sendable {
         configuration.shutdownTimeout = .milliseconds(200)
         return try NIOSSLContext(configuration: configuration)
     }
+}
 
-    private static func makeFile() throws -> String {
-        let key = P256.Signing.PrivateKey()
-        let name = try DistinguishedName { CommonName("relay client") }
-        let certificate = try Certificate(
-            version: .v3,
-            serialNumber: Certificate.SerialNumber(),
-            publicKey: Certificate.PublicKey(key.publicKey),
-            // From 2000-01-01 to 9999-12-31 (RFC 5280, 4.1.2.5: no well-defined end): neither clock nor age matter.
-            notValidBefore: Date(timeIntervalSince1970: 946_684_800),
-            notValidAfter: Date(timeIntervalSince1970: 253_402_300_799),
-            issuer: name,
-            subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions { try ExtendedKeyUsage([.clientAuth]) },
-            issuerPrivateKey: Certificate.PrivateKey(key)
-        )
-        return key.pemRepresentation + "\n" + (try certificate.serializeAsPEM().pemString) + "\n"
+extension RelayID {
+    /// The id of a certificate in DER.
+    init(certificate der: [UInt8]) {
+        guard let id = RelayID(bytes: Digest.sha256(der)) else { preconditionFailure("SHA-256 gives 32 bytes") }
+        self = id
     }
 }

@@ -1,5 +1,4 @@
 import CompanionWire
-import Crypto
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOSSL
@@ -46,8 +45,8 @@ struct RelayControl: Sendable {
 
     private func tlsHandler(onWrongID: @escaping @Sendable (RelayError) -> Void) throws -> NIOSSLClientHandler {
         try NIOSSLClientHandler(context: identity.context, serverHostname: nil) { [address, shown] chain, verdict in
-            guard let der = try? chain.first?.toDERBytes(), let id = RelayID(bytes: Array(SHA256.hash(data: der)))
-            else { return verdict.succeed(.failed) }
+            guard let der = try? chain.first?.toDERBytes() else { return verdict.succeed(.failed) }
+            let id = RelayID(certificate: der)
             shown.withLockedValue { $0 = id }
             if let expected = address.id, expected != id {
                 onWrongID(.wrongID(address.authority, expected: expected, shown: id))

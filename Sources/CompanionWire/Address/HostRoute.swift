@@ -159,16 +159,11 @@ package struct RelayRoute: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension URLAuthority {
-    /// The most bytes of a name of DNS (RFC 1035, section 2.3.4).
-    private static let longestName = 253
-
     /// Reads what users write too: an address of IPv6 without brackets, and a dot behind a name.
     package init?(bracketingAddress text: Substring) {
         let isBare = IPAddress(String(text))?.isIPv6 == true && !text.begins(with: "[")
-        guard let authority = URLAuthority(isBare ? "[\(text)]" : text), authority.host.utf8.count <= Self.longestName,
-            authority.host.begins(with: "[")
-                || authority.host.parts(".", omittingEmpty: false).dropLast(authority.host.ends(with: ".") ? 1 : 0)
-                    .allSatisfy({ (1...63).contains($0.utf8.count) })
+        guard let authority = URLAuthority(isBare ? "[\(text)]" : text),
+            authority.host.begins(with: "[") || authority.host.fitsDNS
         else { return nil }
         self = authority
     }

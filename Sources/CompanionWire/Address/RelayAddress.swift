@@ -72,16 +72,10 @@ package struct RelayAddress: Sendable, Hashable {
             // A zone means something on one machine only, and addresses of relays are passed on to others.
             return address.zone == nil && !text.has("%") ? address.description : nil
         }
-        let labels = text.parts(".", omittingEmpty: false)
-        guard text.utf8.count <= 253, labels.allSatisfy({ isLabel($0) }), let last = labels.last, !isNumber(last) else {
+        guard text.isDNSName, !text.ends(with: "."), let last = text.parts(".").last, !isNumber(last) else {
             return nil
         }
         return text
-    }
-
-    private static func isLabel(_ text: Substring) -> Bool {
-        (1...63).contains(text.utf8.count) && !text.begins(with: "-") && !text.ends(with: "-")
-            && text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
     }
 
     /// Whether the system's resolver would read a text that ends so as an address of IPv4, such as `127.1` or

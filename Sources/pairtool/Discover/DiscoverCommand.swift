@@ -15,8 +15,8 @@ struct DiscoverCommand: AsyncParsableCommand {
         abstract: "Find the hosts on your network.",
         discussion: """
             Browses all known service types and ends when every host that answered is resolved. Anyone on the \
-            network can send an advertisement: --probe asks the hosts themselves. Also reports Apple devices on this \
-            machine's USB bus.
+            network can send an advertisement: --probe asks the hosts themselves. Also reports the hosts of the \
+            Tailscale network that this machine is in, and Apple devices on its USB bus.
 
             Examples:
               pairtool discover
@@ -74,7 +74,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if let domain, !domain.isDomain {
+        if let domain, !domain.isDNSName {
             throw ValidationError("“\(TerminalText.line(domain))” is not a DNS domain.")
         }
         if watch, first { throw ValidationError("--watch and --first cannot be used together.") }
@@ -114,18 +114,5 @@ struct DiscoverCommand: AsyncParsableCommand {
             try await DiscoveryWatch(output: output, paired: paired, probes: probe)
                 .run(client: client, types: types, limit: timeout?.duration)
         }
-    }
-}
-
-extension String {
-    /// Whether the text is a domain: labels of 1 to 63 letters, digits and hyphens, 253 bytes in all; other characters
-    /// have to be punycode.
-    fileprivate var isDomain: Bool {
-        let text = dropping(suffix: ".").map(String.init) ?? self
-        return text.utf8.count <= 253
-            && text.parts(".", omittingEmpty: false).allSatisfy { label in
-                (1...63).contains(label.utf8.count) && !label.begins(with: "-") && !label.ends(with: "-")
-                    && label.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
-            }
     }
 }

@@ -72,18 +72,15 @@ extension CompanionDeviceStore {
     /// Notes what a device shows to relays.
     ///
     /// - Returns: The id that it has shown before, if that was another.
-    func setRelayID(_ relayID: RelayID?, of id: String) async throws(CompanionHostError) -> RelayID? {
+    func setRelayID(_ relayID: RelayID, of id: String) async throws(CompanionHostError) -> RelayID? {
         let old = device(id: id)?.relayID
         guard old != relayID else { return nil }
         try await database.write(durably: true) { database in
-            if let relayID {
-                try database.execute(
-                    sql: "UPDATE device SET relayID = NULL WHERE relayID = ?",
-                    arguments: ["\(relayID)"]
-                )
-            }
-            try PairedDevice.table.filter(key: id)
-                .updateAll(database, Column("relayID").set(to: relayID.map { "\($0)" }))
+            try database.execute(
+                sql: "UPDATE device SET relayID = NULL WHERE relayID = ?",
+                arguments: ["\(relayID)"]
+            )
+            try PairedDevice.table.filter(key: id).updateAll(database, Column("relayID").set(to: "\(relayID)"))
         } committed: { [state] in
             state.withLockedValue { state in
                 for other in state.known.keys where state.known[other]?.relayID == relayID {

@@ -14,7 +14,7 @@ final class LocalPeers: Sendable {
     }
 
     /// The peers of open connections.
-    private let known = NIOLockedValueBox<[ObjectIdentifier: Peer]>([:])
+    private let known = ChannelValues<Peer>()
     /// The connected device of v1, and the id of the user who paired it; nil after a restart of the host.
     private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
 
@@ -24,11 +24,9 @@ final class LocalPeers: Sendable {
     }
 
     private func peer(of channel: any Channel) -> Peer {
-        let id = ObjectIdentifier(channel)
-        if let peer = known.withLockedValue({ $0[id] }) { return peer }
+        if let peer = known.value(of: channel) { return peer }
         let peer = Peer(isHere: IPAddress(peerOf: channel).flatMap(Self.isHere) ?? false)
-        known.withLockedValue { $0[id] = peer }
-        channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
+        known.set(peer, of: channel)
         return peer
     }
 
@@ -51,8 +49,7 @@ final class LocalPeers: Sendable {
                 TCPSocket(of: client, connectedTo: server)?.owner
             })
         else { return nil }
-        // The connection may have been closed meanwhile.
-        known.withLockedValue { $0[ObjectIdentifier(channel)]?.user = user }
+        known.set(Peer(isHere: true, user: user), of: channel)
         return user
     }
 

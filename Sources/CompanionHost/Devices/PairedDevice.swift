@@ -72,7 +72,7 @@ extension PairedDevice {
 
     /// Stores the device in place of an earlier record of it.
     func store(in database: Database) throws {
-        // An id for relays is of one device: whoever showed it last has the certificate.
+        // An id for relays is of one device: of that which pairs with it now.
         if let relayID {
             try database.execute(
                 sql: "UPDATE device SET relayID = NULL WHERE relayID = ? AND id != ?",

@@ -87,7 +87,7 @@ enum PeerOrigin: Sendable, Hashable {
 
     /// Whether a process is that of a login by ssh: the child of a server of root's.
     private static func isOfSSH(_ process: ProcessTable.Entry) -> Bool {
-        process.isOfSSH && ProcessTable.entry(process.parent)?.isOfSSH == true
+        [process.id, process.parent].allSatisfy { ProcessTable.name(of: $0).starts(with: "sshd".utf8) }
             && SocketHolders.user(of: process.parent) == 0
     }
 

@@ -1,23 +1,20 @@
 import CompanionWire
-import NIOConcurrencyHelpers
 import NIOCore
 
 /// The connections that came by a relay, and who called.
 ///
 /// One table for the process: a request knows nothing but its channel.
 enum RelayPeers {
-    private static let known = NIOLockedValueBox<[ObjectIdentifier: RelayID]>([:])
+    private static let known = ChannelValues<RelayID>()
 
     /// Notes who called, before anything else learns of the connection.
     static func record(_ id: RelayID, of channel: any Channel) {
-        let key = ObjectIdentifier(channel)
-        known.withLockedValue { $0[key] = id }
-        channel.closeFuture.whenComplete { _ in known.withLockedValue { $0[key] = nil } }
+        known.set(id, of: channel)
     }
 
     /// The id that the caller has shown to the relay; nil for a connection that did not come by one.
     static func id(of channel: any Channel) -> RelayID? {
-        known.withLockedValue { $0[ObjectIdentifier(channel)] }
+        known.value(of: channel)
     }
 }
 

@@ -10,11 +10,6 @@ struct ProcessTable: Sendable {
         var session: pid_t
         /// Clock ticks from the start of the machine to the process's own.
         var startedAt: UInt64
-        /// Whether its program is a server of ssh, by its name.
-        var isOfSSH: Bool {
-            let name = ProcessTable.read("/proc/\(id)/comm", limit: 64)
-            return name.starts(with: "sshd".utf8)
-        }
         /// Whether it has ended and waits for its parent.
         var isZombie: Bool
     }
@@ -37,6 +32,11 @@ struct ProcessTable: Sendable {
     /// A process; nil for one that is not there any more.
     static func entry(_ id: pid_t) -> Entry? {
         parse(read("/proc/\(id)/stat", limit: 4096))
+    }
+
+    /// The name of a process's program, without the directory and up to 15 bytes; empty for one that has ended.
+    static func name(of id: pid_t) -> [UInt8] {
+        read("/proc/\(id)/comm", limit: 64)
     }
 
     /// The arguments of a process, the program first; none for one that has ended.
@@ -90,7 +90,7 @@ struct ProcessTable: Sendable {
         return fields[1].elementsEqual("unlimited".utf8) ? .max : UInt64(String(decoding: fields[1], as: UTF8.self))
     }
 
-    fileprivate static func read(_ path: String, limit: Int) -> [UInt8] {
+    private static func read(_ path: String, limit: Int) -> [UInt8] {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else { return [] }
         defer { try? file.close() }
         var bytes: [UInt8] = []

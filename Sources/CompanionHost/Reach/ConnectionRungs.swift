@@ -1,23 +1,19 @@
 import CompanionWire
 import LocalState
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
 /// Tells by which rung a connection came, as far as that can be seen at the host. Looked for once for each connection.
 final class ConnectionRungs: Sendable {
-    private let known = NIOLockedValueBox<[ObjectIdentifier: HostRoute.Rung]>([:])
+    private let known = ChannelValues<HostRoute.Rung>()
 
     /// The beginnings of the names of VPN interfaces.
     private static let tunnels = ["wg", "tailscale", "tun", "tap", "utun", "zt", "nebula", "ppp"]
 
     func rung(of channel: any Channel) async -> HostRoute.Rung {
-        let key = ObjectIdentifier(channel)
-        if let rung = known.withLockedValue({ $0[key] }) { return rung }
+        if let rung = known.value(of: channel) { return rung }
         let rung = await Self.look(at: channel)
-        guard channel.isActive else { return rung }
-        known.withLockedValue { $0[key] = rung }
-        channel.closeFuture.whenComplete { [known] _ in known.withLockedValue { $0[key] = nil } }
+        known.set(rung, of: channel)
         return rung
     }
 

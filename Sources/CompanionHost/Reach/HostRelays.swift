@@ -18,8 +18,6 @@ final class HostRelays: Sendable {
     private struct State {
         var admission = RelayAdmission()
         var states: [RelayAddress: AdminRelay] = [:]
-        /// The connections of each caller.
-        var channels: [RelayID: [ObjectIdentifier: any Channel]] = [:]
     }
 
     let addresses: [RelayAddress]
@@ -29,6 +27,8 @@ final class HostRelays: Sendable {
     private let clock: HostClock
     private let logger: Logger
     private let state = NIOLockedValueBox(State())
+    /// The connections, each with its caller.
+    private let connections = ChannelValues<RelayID>()
 
     /// - Parameter directory: Has, or gets, the host's certificate for relays.
     /// - Throws: ``CompanionHostError/Code/keyUnusable``.
@@ -138,7 +138,7 @@ extension HostRelays {
         do {
             let work = try await client.answer(invitation) { channel in
                 RelayPeers.record(id, of: channel)
-                self.hold(channel, of: id)
+                self.connections.set(id, of: channel)
                 return channel.setOption(.allowRemoteHalfClosure, value: true)
                     .flatMapThrowing { try channel.pipeline.syncOperations.addHandler(counter) }
                     .flatMap { serve(channel) }
@@ -153,22 +153,9 @@ extension HostRelays {
         await audit(id, relay: client.address, bytes: counter)
     }
 
-    private func hold(_ channel: any Channel, of id: RelayID) {
-        let key = ObjectIdentifier(channel)
-        state.withLockedValue { $0.channels[id, default: [:]][key] = channel }
-        channel.closeFuture.whenComplete { [state] _ in
-            state.withLockedValue { state in
-                state.channels[id]?[key] = nil
-                if state.channels[id]?.isEmpty == true { state.channels[id] = nil }
-            }
-        }
-    }
-
     /// Ends the connections of a caller.
     func end(_ id: RelayID) {
-        for channel in state.withLockedValue({ Array(($0.channels[id] ?? [:]).values) }) {
-            channel.close(promise: nil)
-        }
+        for channel in connections.channels(where: { $0 == id }) { channel.close(promise: nil) }
     }
 
     /// Notes a connection of a device: when, over which relay, how many bytes.

@@ -117,10 +117,10 @@ extension HostLine {
             let isLess = !known.isSubset(of: addresses)
             known = addresses
             finding = await look(after: target)
-            let hasMoved = finding == .elsewhere
             endConnections { channel in
-                // Those through a tunnel do not show from where they go.
-                channel.localAddress?.ipAddress.map { !addresses.contains($0) } ?? isLess || hasMoved
+                // Those through a tunnel do not show from where they go. One that may still stand goes on: a long answer
+                // is not moved because there is a shorter way now.
+                channel.localAddress?.ipAddress.map { !addresses.contains($0) } ?? isLess
             }
             let waiters = state.withLockedValue { Array($0.waiters.values) }
             for waiter in waiters { waiter.yield() }

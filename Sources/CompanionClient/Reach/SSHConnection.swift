@@ -74,8 +74,7 @@ struct SSHConnection: Sendable {
         var words = ["-T", "-o", "BatchMode=yes", "-W", "127.0.0.1:\(route.hostPort)"]
         if let user = route.user { words += ["-l", user] }
         if let port = route.machine.port { words += ["-p", "\(port)"] }
-        let machine = route.machine.host.dropping(prefix: "[")?.dropping(suffix: "]").map(String.init)
-        return words + ["--", machine ?? route.machine.host]
+        return words + ["--", route.machine.connectName]
     }
 
     private func launch(over socket: SystemPackage.FileDescriptor) async throws {

@@ -28,8 +28,7 @@ package final class Tunnel: Sendable {
         /// The file with what this device shows to relays for a host, and for no other: a relay is not to see that two
         /// hosts have the same device.
         package func identityFile(forHost id: RelayID) -> RelayIdentityFile {
-            let name = id.bytes.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            return RelayIdentityFile(path: "\(keys)/relay-\(name).pem")
+            RelayIdentityFile(path: "\(keys)/relay-\(id.bytes.prefix(8).hexText).pem")
         }
     }
 

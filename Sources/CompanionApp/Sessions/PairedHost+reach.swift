@@ -33,14 +33,13 @@ extension PairedHost {
 
     /// The routes over the host's relays.
     private func ask(_ client: CompanionAPIClient, in environment: AppEnvironment) async throws -> [HostRoute] {
-        var known = relayID
-        var own = try known.flatMap { try environment.tunnels.identityFile(forHost: $0).existing()?.id }
+        let known = relayID
+        let own = try known.flatMap { try environment.tunnels.identityFile(forHost: $0).existing()?.id }
         guard var answer = try await client.reach(relayID: own) else { return [] }
         // The first time: now it is known for which host this device needs an identity.
         if let id = answer.relayId, id != known || own == nil {
-            known = id
-            own = try environment.tunnels.identityFile(forHost: id).identity().id
-            answer = try await client.reach(relayID: own) ?? answer
+            let new = try environment.tunnels.identityFile(forHost: id).identity().id
+            answer = try await client.reach(relayID: new) ?? answer
         }
         return answer.routes
     }

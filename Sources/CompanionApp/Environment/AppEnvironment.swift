@@ -1,3 +1,4 @@
+package import CompanionClient
 package import Discovery
 package import FoundationEssentials
 package import History
@@ -74,6 +75,11 @@ package enum NotificationKind: String, Sendable, CaseIterable {
 }
 
 extension AppEnvironment {
+    /// The settings of tunnels to hosts.
+    package var tunnels: Tunnel.Settings {
+        Tunnel.Settings(directory: paths.runtime, keys: paths.data, logger: logger("tunnel"))
+    }
+
     /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.
     package var hostVariable: String? { variables["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
 

@@ -36,20 +36,3 @@ extension HistoryHost {
         self.init(id: host.id, name: host.name, family: host.family, pairedAt: host.pairedAt)
     }
 }
-
-extension AppEnvironment {
-    /// Runs a body with the history, whether or not the user wants one.
-    ///
-    /// - Throws: `HistoryError`; what the body throws.
-    package func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
-        let store = try await HistoryStore.open(path: HistoryStore.path(state: paths.state))
-        let result: Result<R, any Error>
-        do {
-            result = .success(try await body(store))
-        } catch {
-            result = .failure(error)
-        }
-        await store.close()
-        return try result.get()
-    }
-}

@@ -3,13 +3,6 @@ package import CompanionWire
 package import Identity
 import LocalState
 
-extension AppEnvironment {
-    /// The settings of tunnels to hosts.
-    package var tunnels: Tunnel.Settings {
-        Tunnel.Settings(directory: paths.runtime, keys: paths.data, logger: logger("tunnel"))
-    }
-}
-
 extension PairedHost {
     /// Lets the host prove its key at the end of a route. Nothing is sent inside the connection.
     ///

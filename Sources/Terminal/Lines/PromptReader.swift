@@ -94,7 +94,7 @@ struct EditingPromptReader: PromptReader {
 }
 
 /// Standard input beside an editor that keeps what is typed: the editor leaves it the terminal while it is read.
-private struct ReleasedInput: InputSource {
+struct ReleasedInput: InputSource {
     let input: any InputSource
     let editor: LineEditor
 
@@ -120,63 +120,5 @@ private struct ReleasedInput: InputSource {
 
     func readKey(ready: () -> Void) throws -> UInt8? {
         try editor.released { try input.readKey(ready: ready) }
-    }
-}
-
-extension TerminalContext {
-    /// The text before the user's input.
-    fileprivate static let prompt = "› "
-
-    /// The reader that suits the terminal, and the context for what is done between two prompts.
-    ///
-    /// - Parameters:
-    ///   - keepsHistory: Whether prompts are kept for later sessions.
-    ///   - hint: The line that is shown after Ctrl-C in an empty line.
-    package func promptReader(
-        keepsHistory: Bool,
-        hint: String,
-        completer: LineEditor.Completer?
-    ) -> (reader: any PromptReader, context: TerminalContext) {
-        guard canAsk, editsLines, environment["TERM"] != "dumb" else {
-            return (PlainPromptReader(context: self), self)
-        }
-        let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
-        let editor = lineEditor(Self.prompt, history: history?.load() ?? [], completer: completer)
-        guard let editor else { return (PlainPromptReader(context: self), self) }
-        var context = self
-        context.stdin = ReleasedInput(input: stdin, editor: editor)
-        context.isInFront = { editor.isInFront }
-        context.withoutEditor = { editor.released($0) }
-        return (EditingPromptReader(context: self, editor: editor, history: history, hint: hint), context)
-    }
-
-    /// An editor of lines at the terminal, which has its mode back when the process ends; nil if it cannot be used.
-    func lineEditor(
-        _ prompt: String,
-        history: [String] = [],
-        completer: LineEditor.Completer? = nil
-    ) -> LineEditor? {
-        let editor = LineEditor(
-            prompt: prompt,
-            history: history,
-            reflows: reflows,
-            interruptDescriptor: Interrupts.shared.wakeDescriptor,
-            rule: { character in
-                TerminalText.isUnsafe(String(character))
-                    ? Glyph("\u{FFFD}", width: 1) : Glyph(String(character), width: DisplayWidth.of(character))
-            },
-            completer: completer
-        )
-        if let editor { ExitCleanup.add { [weak editor] in editor?.restore() } }
-        return editor
-    }
-
-    /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and
-    /// screen cut them.
-    var reflows: Bool {
-        if environment["TMUX"] != nil { return true }
-        let terminal = environment["TERM"] ?? ""
-        return terminal != "linux" && !terminal.begins(with: "rxvt") && environment["STY"] == nil
-            && environment["XTERM_VERSION"] == nil
     }
 }

@@ -106,25 +106,6 @@ extension ACPAgent {
     }
 }
 
-extension ACPConnection {
-    /// Bytes of what an agent says of itself, in each of the members.
-    private static let mostOfMember = 64 << 10
-
-    /// The agent's words about itself and about a session, as members of the Agent Client Protocol; `updates` are the
-    /// last ones that hold.
-    func facts(ofSession session: String) -> JSONValue {
-        state.withLockedValue { state in
-            let facts = state.facts[ByteText(session)]
-            var members: [String: JSONValue] = [:]
-            for name in ["agentInfo", "agentCapabilities", "authMethods"] {
-                members[name] = state.introduction?[name].flatMap { $0.size <= Self.mostOfMember ? $0 : nil }
-            }
-            for name in ["modes", "models", "configOptions", "_meta"] { members[name] = facts?.opened[name] }
-            members["updates"] = .array((facts?.updates ?? [:]).sorted { $0.key < $1.key }.map(\.value))
-            return .object(members.filter { $0.value != .null })
-        }
-    }
-}
 
 /// The blocks of a prompt as an agent takes them.
 enum ACPPrompt {

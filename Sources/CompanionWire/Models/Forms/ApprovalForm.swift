@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A form that an agent asks a person to fill in (Agent Client Protocol, elicitation in the mode `form`). All texts are
 /// the agent's: sanitise them before they reach a terminal.
 package struct ApprovalForm: Codable, Sendable, Hashable {
@@ -19,83 +21,6 @@ package struct ApprovalForm: Codable, Sendable, Hashable {
     package func field(_ name: String) -> FormField? { fields.first { $0.name.isSame(as: name) } }
 }
 
-/// A field of a form, with the rules that its value has to follow.
-package struct FormField: Codable, Sendable, Hashable {
-    /// The kind of a value.
-    package enum Kind: Sendable {
-        case text, number, integer, flag
-        /// One of ``FormField/choices``.
-        case choice
-        /// Any of ``FormField/choices``.
-        case choices
-        /// A type that this version does not know: its value is a text.
-        case unknown
-    }
-
-    /// One of the values that a field may have.
-    package struct Choice: Codable, Sendable, Hashable {
-        /// The text that the agent gets.
-        package var value: String
-        package var title: String?
-        package var description: String?
-
-        package init(_ value: String, title: String? = nil, description: String? = nil) {
-            (self.value, self.title, self.description) = (value, title, description)
-        }
-    }
-
-    /// The name by which an answer gives the value.
-    package var name: String
-    /// The type of the value in the words of JSON Schema: `string`, `number`, `integer`, `boolean` or `array` (of texts).
-    package var type: String
-    package var title: String?
-    package var description: String?
-    package var isRequired: Bool
-    /// The value that the form begins with; one that the rules allow.
-    package var defaultValue: JSONValue?
-    package var choices: [Choice]?
-    /// `email`, `uri`, `date` or `date-time`. Other formats are not checked.
-    package var format: String?
-    /// Limits of a text, in scalars.
-    package var minLength: Int?
-    package var maxLength: Int?
-    /// A regular expression that a text has to match somewhere.
-    package var pattern: String?
-    /// Limits of a number, which may have them too.
-    package var minimum: Double?
-    package var maximum: Double?
-    /// Limits of how many values an array has.
-    package var minItems: Int?
-    package var maxItems: Int?
-
-    package init(_ name: String, type: String, isRequired: Bool = false) {
-        (self.name, self.type, self.isRequired) = (name, type, isRequired)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case name, type, title, description
-        case isRequired = "required"
-        case defaultValue = "default"
-        case choices, format, minLength, maxLength, pattern, minimum, maximum, minItems, maxItems
-    }
-
-    package var kind: Kind {
-        switch type {
-        case "string": choices == nil ? .text : .choice
-        case "number": .number
-        case "integer": .integer
-        case "boolean": .flag
-        case "array": choices == nil ? .unknown : .choices
-        default: .unknown
-        }
-    }
-
-    /// The name for people.
-    package var label: String {
-        let words = (title ?? "").oneLine(atMost: 200)
-        return words.isEmpty ? name.oneLine(atMost: 200) : words
-    }
-}
 
 /// Why a value of a form cannot be taken.
 package struct FormFault: Error, Sendable, Hashable, CustomStringConvertible {
@@ -109,4 +34,99 @@ package struct FormFault: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String { field.isEmpty ? reason : "“\(field.scalars(atMost: 100))” \(reason)" }
+}
+
+/// Why an answer to a form cannot be taken.
+package struct FormFaults: Error, Sendable, Hashable, CustomStringConvertible {
+    /// In the order of the form; not empty.
+    package var all: [FormFault]
+
+    package init(_ all: [FormFault]) { self.all = all }
+
+    package var description: String { all.map(\.description).joined(separator: "; ") }
+}
+
+extension ApprovalForm {
+    /// Checks an answer.
+    ///
+    /// - Parameter values: By the names of the fields. A number may be a text, as signed commands have no fractions.
+    /// - Returns: The values as the agent gets them: those that were given, in the types of their fields.
+    /// - Throws: ``FormFaults``.
+    package func checked(_ values: [String: JSONValue]) throws(FormFaults) -> [String: JSONValue] {
+        // First of all: what is too long is not searched.
+        guard JSONValue.object(values).json.count <= Self.mostBytes else {
+            throw FormFaults([FormFault("", "the answer is over \(Self.mostBytes >> 10) KiB")])
+        }
+        var faults: [FormFault] = []
+        var result: [String: JSONValue] = [:]
+        for name in values.keys.sorted() where field(name) == nil {
+            faults.append(FormFault(name, "is no field of the form"))
+        }
+        for field in fields {
+            guard let value = values[field.name], value != .null else {
+                if field.isRequired { faults.append(FormFault(field.name, "is required")) }
+                continue
+            }
+            do throws(FormFault) {
+                result[field.name] = try field.checked(value)
+            } catch {
+                faults.append(error)
+            }
+        }
+        guard faults.isEmpty else { throw FormFaults(faults) }
+        return result
+    }
+}
+
+extension ApprovalForm {
+    /// A value as it was typed, with the name of its field.
+    package struct Typed: Sendable, Hashable {
+        package var name: String
+        package var text: String
+
+        package init(name: String, text: String) {
+            (self.name, self.text) = (name, text)
+        }
+    }
+
+    /// Reads values that a person gave. What the form begins with counts unless something else is said.
+    ///
+    /// - Parameter typed: A name that comes twice has several values.
+    /// - Throws: ``FormFaults``.
+    package func values(typed: [Typed]) throws(FormFaults) -> [String: JSONValue] {
+        var values: [String: JSONValue] = [:]
+        for field in fields { values[field.name] = field.defaultValue }
+        var faults: [FormFault] = []
+        for name in typed.map({ ByteText($0.name) }).unique {
+            let texts = typed.filter { ByteText($0.name) == name }.map(\.text)
+            do throws(FormFault) {
+                values[name.text] = try field(name.text)?.value(typed: texts) ?? .string(texts[0])
+            } catch {
+                faults.append(error)
+                values[name.text] = nil
+            }
+        }
+        do throws(FormFaults) {
+            values = try checked(values)
+        } catch {
+            // What was typed wrongly is not called missing as well.
+            let wrong = faults.map(\.field)
+            faults += error.all.filter { fault in !wrong.contains { $0.isSame(as: fault.field) } }
+        }
+        guard faults.isEmpty else { throw FormFaults(faults) }
+        return values
+    }
+
+    /// The form as text: a paragraph for each field, with its rules and its choices. Ends with a line end.
+    package var text: String {
+        let heads = [title, description].compactMap(\.self).filter { !$0.trimmingWhitespace().isEmpty }
+        let fields = fields.map { field in
+            var lines = ["\(field.heading)"]
+            if let description = field.description { lines.append("  \(description)") }
+            lines += field.choiceLines.map { "  \($0)" }
+            if let value = field.defaultValue { lines.append("  default: \(field.typed(value))") }
+            return lines.joined(separator: "\n")
+        }
+        return (heads + fields).joined(separator: "\n\n") + "\n"
+    }
 }

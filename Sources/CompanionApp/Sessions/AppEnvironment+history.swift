@@ -1,7 +1,25 @@
-import CompanionClient
+package import CompanionClient
+package import History
 package import Identity
 import LocalState
 import PairingAgent
+
+extension AppEnvironment {
+    /// Runs a body with the history, whether or not the user wants one.
+    ///
+    /// - Throws: `HistoryError`; what the body throws.
+    package func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
+        let store = try await HistoryStore.open(path: HistoryStore.path(state: paths.state))
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(store))
+        } catch {
+            result = .failure(error)
+        }
+        await store.close()
+        return try result.get()
+    }
+}
 
 extension AppEnvironment {
     /// Ends a pairing on this side if an error says that the host has ended it.

@@ -1,4 +1,4 @@
-package import CompanionClient
+import CompanionClient
 package import History
 package import Identity
 import LocalState

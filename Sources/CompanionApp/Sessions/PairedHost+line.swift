@@ -1,4 +1,4 @@
-package import CompanionClient
+import CompanionClient
 package import CompanionWire
 package import Identity
 import LocalState

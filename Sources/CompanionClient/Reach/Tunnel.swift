@@ -49,6 +49,9 @@ package final class Tunnel: Sendable {
     /// Why the last connection was not carried, if it was not.
     var failure: CompanionClientError? { lastFailure.withLockedValue(\.self) }
 
+    /// How long the last bytes of connections, by which the host learns that they end, may take on their way.
+    private static let endLimit = Duration.seconds(1)
+
     /// Runs a body with a tunnel. Its connections end with it.
     ///
     /// - Throws: ``CompanionClientError/Code/unreachable`` where no socket can be made; any error of `body`.
@@ -74,11 +77,22 @@ package final class Tunnel: Sendable {
                 underlying: error
             )
         }
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await tunnel.serve(server) }
-            defer { group.cancelAll() }
-            return try await body(tunnel)
+        // Not of the task that may be cancelled: a relay does not tell the host that a device is gone, TLS does.
+        let serving = Task { try? await tunnel.serve(server) }
+        let result: Swift.Result<Result, any Error>
+        do {
+            result = .success(try await body(tunnel))
+        } catch {
+            result = .failure(error)
         }
+        server.channel.close(promise: nil)
+        let limit = Task {
+            try await Task.sleep(for: endLimit)
+            serving.cancel()
+        }
+        await serving.value
+        limit.cancel()
+        return try result.get()
     }
 
     /// A path that no other tunnel has.
@@ -142,17 +156,18 @@ package final class Tunnel: Sendable {
     /// The far end has ended without a byte: it was never reached, and the reason follows.
     private struct NothingCame: Error {}
 
-    /// Copies both ways until both have ended, or one fails.
+    /// Copies both ways until the client has closed the connection, or one way fails.
     private func copy(
         _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
         to far: Pipe,
         back outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     ) async throws {
         try await far.executeThenClose { farInbound, farOutbound in
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     for try await bytes in inbound { try await farOutbound.write(bytes) }
                     farOutbound.finish()
+                    return true
                 }
                 group.addTask {
                     var isEmpty = true
@@ -163,8 +178,10 @@ package final class Tunnel: Sendable {
                     }
                     guard !isEmpty else { throw NothingCame() }
                     outbound.finish()
+                    return false
                 }
-                try await group.waitForAll()
+                defer { group.cancelAll() }
+                while let hasClientClosed = try await group.next(), !hasClientClosed {}
             }
         }
     }

@@ -18,7 +18,7 @@ struct RelayAdmission: Sendable {
     /// Connections of one device that are open at a time.
     static let mostOpen = 8
     /// New connections of one device in a minute. A command makes two: one on which the host proves its key, and its own.
-    static let mostPerMinute = 30
+    static let mostPerMinute = 60
     /// Connections of all unknown callers that are open at a time.
     static let mostUnknownOpen = 4
 

@@ -1,5 +1,5 @@
 package import CompanionWire
-package import FoundationEssentials
+import FoundationEssentials
 import LocalState
 
 /// Stores session tokens in a file of their own, `sessions.json` in the data directory (mode 0600).

@@ -1,5 +1,5 @@
 import CompanionWire
-package import LineEditor
+import LineEditor
 import LocalState
 
 /// The source of the prompts that a user types.

@@ -106,7 +106,6 @@ extension ACPAgent {
     }
 }
 
-
 /// The blocks of a prompt as an agent takes them.
 enum ACPPrompt {
     /// Blocks of a prompt.

@@ -21,7 +21,6 @@ package struct ApprovalForm: Codable, Sendable, Hashable {
     package func field(_ name: String) -> FormField? { fields.first { $0.name.isSame(as: name) } }
 }
 
-
 /// Why a value of a form cannot be taken.
 package struct FormFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The field's name, or what was given for one.

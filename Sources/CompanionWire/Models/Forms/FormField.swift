@@ -311,7 +311,6 @@ extension FormField {
     }
 }
 
-
 extension FormField {
     /// The label with the name, where they differ, and the rules.
     package var heading: String {

@@ -16,10 +16,11 @@ package final class RelayServer: Sendable {
     private let directory: String
     private let process: NIOLockedValueBox<pid_t?>
 
-    fileprivate init(port: Int, directory: String, arguments: [String]) async throws {
+    fileprivate init(port: Int, directory: String, arguments: [String], descriptors: Int?) async throws {
         self.directory = directory
+        let limit = descriptors.map { ["/usr/bin/prlimit", "--nofile=\($0):\($0)"] } ?? []
         self.arguments =
-            [Self.program, "-pools", "", "-status-srv", "", "-listen", "127.0.0.1:\(port)", "-keys", directory]
+            limit + [Self.program, "-pools", "", "-status-srv", "", "-listen", "127.0.0.1:\(port)", "-keys", directory]
             + arguments
         let first = try spawn(self.arguments, log: directory + "/log")
         do {
@@ -86,9 +87,13 @@ package final class RelayServer: Sendable {
 
 /// Runs a body with a relay of its own on a free port, and ends the relay behind it.
 ///
-/// - Parameter arguments: Besides those that keep it to loopback, such as `-per-session-rate`. Default: none.
+/// - Parameters:
+///   - arguments: Besides those that keep it to loopback, such as `-per-session-rate`. Default: none.
+///   - descriptors: How many files it may have open. It takes four fifths of them for connections, and looks once a
+///     minute whether it has more. Default: as many as this process.
 package func withRelayServer<Result>(
     _ arguments: [String] = [],
+    descriptors: Int? = nil,
     _ body: (RelayServer) async throws -> Result
 ) async throws -> Result {
     let directory = FileManager.default.temporaryDirectory.path + "/relay-\(UUID().uuidString)"
@@ -96,7 +101,12 @@ package func withRelayServer<Result>(
     defer { try? FileManager.default.removeItem(atPath: directory) }
     // The port stays the relay's while it is down.
     return try await withClosedPort(isShared: true) { endpoint in
-        let server = try await RelayServer(port: endpoint.port, directory: directory, arguments: arguments)
+        let server = try await RelayServer(
+            port: endpoint.port,
+            directory: directory,
+            arguments: arguments,
+            descriptors: descriptors
+        )
         defer { server.kill() }
         return try await body(server)
     }

@@ -8,15 +8,22 @@ import Testing
 /// Hosts that are reached over a real relay, with the built binary on both sides.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct RelayRouteTests {
     /// Runs a body with a host that has joined a relay, and its QR code.
+    ///
+    /// - Parameter isAsking: Whether it has an agent that asks when it is told to.
     private func withHost(
+        isAsking: Bool = false,
         _ body: @escaping @Sendable (Place) async throws -> Void
     ) async throws {
         try await withRelayServer { relay in
             try await withProject { host, user in
-                let arguments = [
+                var arguments = [
                     "--project", host.directory + "/garden", "--relay", "\(relay.address)", "--qr-file",
                     host.directory + "/qr.png",
                 ]
+                if isAsking {
+                    let agent = try FakeACPAgent.command(in: host.directory).joined(separator: " ")
+                    arguments += ["--acp", "--agent-command", agent]
+                }
                 try await withRunningHost(host, arguments) { events in
                     _ = try await events.first("challenge")
                     try await body(Place(relay: relay, host: host, user: user, events: events))
@@ -96,6 +103,41 @@ import Testing
             #expect(try await place.host.spawn(["host", "permissions", "desk", "--via", "any"]).status == 0)
             #expect(try await place.use(["projects"]).status == 0)
         }
+    }
+
+    @Test("A device that has decided on the host's own machine decides nothing over a relay any more")
+    func here() async throws {
+        try await withHost(isAsking: true) { place in
+            try await place.joined()
+            #expect(try await place.pair().status == 0)
+            let url = "https://127.0.0.1:\(try await place.events.ports.secure)"
+            let id = try #require(try await place.use(["hosts", "-q"]).out.split(separator: "\n").first)
+            let near = ["hosts", "routes", "add", String(id), url],
+                far = ["hosts", "routes", "remove", String(id), url]
+            // Over the relay, as long as it was never here.
+            try await decide(at: place) { #expect($0.status == 0, "\($0)") }
+            #expect(try await place.use(near).status == 0)
+            try await decide(at: place) { #expect($0.status == 0, "\($0)") }
+            #expect(try await place.use(far).status == 0)
+            try await decide(at: place) { refused in
+                #expect(refused.status == 9, "\(refused)")
+                #expect(refused.err.contains("only without a relay and without ssh"), "\(refused)")
+            }
+            let audit = try await place.host.spawn(["host", "audit", "--json"])
+            #expect(audit.out.contains("approval.decide"), "\(audit.out)")
+        }
+    }
+
+    /// Has the agent ask, and the user approve, whose attempt is looked at. Then the owner answers what is still open.
+    private func decide(at place: Place, _ look: @escaping @Sendable (Sandbox.Result) -> Void) async throws {
+        let words = ["send", "--new", "--project", "garden", "ask", "--json"]
+        let (_, result) = try await place.user.follow(words, environment: Sandbox.elsewhere) { run in
+            let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+            look(try await place.use(["approvals", "approve", id]))
+            _ = try await place.host.spawn(["host", "approvals", "reject", id])
+            _ = try await run.events.first("finished")
+        }
+        #expect(result.status == 0, "\(result)")
     }
 
     @Test("Six digits are not enough over a relay, not even the right ones")

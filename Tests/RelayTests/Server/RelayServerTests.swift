@@ -186,6 +186,34 @@ struct RelayServerTests {
         }
     }
 
+    @Test("A relay that is over its limit says so to hosts that come")
+    func full() async throws {
+        try await withRelayServer(descriptors: 200) { server in
+            try await withThrowingTaskGroup(of: Void.self) { crowd in
+                defer { crowd.cancelAll() }
+                for _ in 0..<170 {
+                    let member = try makeClient(server.address, clock: ContinuousClock())
+                    crowd.addTask { await member.join(onState: { _ in }, onInvitation: { _ in }) }
+                }
+                var refusal: RelayError?
+                try await eventually(every: .seconds(1)) {
+                    refusal = try await withHost(makeClient(server.address, clock: ContinuousClock())) { late in
+                        try await late.state { state -> RelayError?? in
+                            switch state {
+                            case .connecting: nil
+                            case .joined: .some(nil)
+                            case .failed(let error, _): error
+                            }
+                        }
+                    }
+                    return refusal != nil
+                }
+                #expect(refusal?.code == .full)
+                #expect(refusal?.message.has("is over its limits and takes no more connections") == true)
+            }
+        }
+    }
+
     @Test("A check says what the relay is and does")
     func check() async throws {
         try await withRelayServer { server in

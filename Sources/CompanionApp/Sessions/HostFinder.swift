@@ -15,6 +15,9 @@ package struct HostFinder: Sendable {
     let discovery: CompanionDiscoveryClient
     /// Whether to accept a legacy host at a new address without asking the user.
     let allowsLegacy: Bool
+    /// Whether advertised link-local addresses are tried: a client that has begun cannot use another one, since the HTTP
+    /// library learns zones at its start only.
+    var usesLinkLocal = true
 
     package init(host: PairedHost, environment: AppEnvironment, discovery: CompanionDiscoveryClient, allowsLegacy: Bool)
     {
@@ -41,7 +44,8 @@ package struct HostFinder: Sendable {
                 lastGood: host.isFar == true ? nil : host.endpoint,
                 code: host.isFar == true ? nil : host.namedEndpoint,
                 routes: host.routes ?? [],
-                wasElsewhere: host.via != nil
+                wasElsewhere: host.via != nil,
+                usesLinkLocal: usesLinkLocal
             )
         let prove = try prover()
         let found = try await withThrowingTaskGroup(of: Void.self) { group in

@@ -66,6 +66,7 @@ struct HostSearch: Sendable {
     /// Advertised link-local addresses. They work as well as others, but tell the user little and do not work across a
     /// router, so they are tried after the other advertised addresses have failed.
     private var lastResorts: [HostPlace] = []
+    private let usesLinkLocal: Bool
     private var underWay: Set<HostPlace> = []
     private var isLookingAround = false
     private var isOver = false
@@ -75,17 +76,19 @@ struct HostSearch: Sendable {
     ///   - code: The address in its QR code.
     ///   - routes: Its other routes, the preferred one first. Default: none.
     ///   - wasElsewhere: Whether it was last reached by one of them. Default: false.
+    ///   - usesLinkLocal: Whether advertised link-local addresses are tried. Default: true.
     init(
         lastGood: CompanionEndpoint?,
         code: CompanionEndpoint?,
         routes: [HostRoute] = [],
-        wasElsewhere: Bool = false
+        wasElsewhere: Bool = false,
+        usesLinkLocal: Bool = true
     ) {
         first = lastGood.map { [.address($0)] } ?? []
         self.code = code
         self.routes = routes[...]
         looksAround = true
-        looksAroundAtOnce = wasElsewhere
+        (looksAroundAtOnce, self.usesLinkLocal) = (wasElsewhere, usesLinkLocal)
         for place in first { origins[place] = .lastGood }
     }
 
@@ -94,7 +97,7 @@ struct HostSearch: Sendable {
         first = named
         code = nil
         routes = []
-        (looksAround, looksAroundAtOnce) = (false, false)
+        (looksAround, looksAroundAtOnce, usesLinkLocal) = (false, false, true)
         for place in named { origins[place] = .named }
     }
 
@@ -141,7 +144,7 @@ struct HostSearch: Sendable {
         if origin == .route {
             waiting.insert(place, at: 0)
         } else if origin == .advert, case .address(let endpoint) = place, endpoint.address.scope == .linkLocal {
-            lastResorts.append(place)
+            if usesLinkLocal { lastResorts.append(place) }
         } else {
             waiting.append(place)
         }

@@ -28,12 +28,13 @@ extension PairedHost {
         return try await Tunnels.with(environment.tunnels) { tunnels in
             let discovery = try environment.discoveryClient()
             return try await HostLine.with(try await target(over: tunnels)) {
-                let finder = HostFinder(
+                var finder = HostFinder(
                     host: try current(in: environment),
                     environment: environment,
                     discovery: discovery,
                     allowsLegacy: false
                 )
+                finder.usesLinkLocal = false
                 return try await finder.find().target(over: tunnels)
             } _: { line in
                 try await body(line)

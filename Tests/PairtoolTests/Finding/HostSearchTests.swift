@@ -96,6 +96,12 @@ import Testing
         #expect(search.take(.failed(.address(plain), silence)) == [], "there may be more adverts")
         #expect(search.take(.browseEnded("advertised")) == [.attempt(.address(local))])
         #expect(search.take(.proved(.address(local))) == [.use(.address(local), .advert)])
+        // A client that has begun learns of no zones any more.
+        var later = HostSearch(lastGood: old, code: nil, usesLinkLocal: false)
+        _ = later.begin()
+        _ = later.take(.failed(.address(old), silence))
+        #expect(later.take(.advertised([local])) == [])
+        #expect(later.take(.browseEnded("advertised")) == [.giveUp])
     }
 
     @Test("An address that nobody tries can prove nothing")

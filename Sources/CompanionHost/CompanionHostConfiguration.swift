@@ -30,6 +30,8 @@ package struct CompanionHostConfiguration: Sendable {
     package var databasePath: String
     /// The agents that answer prompts, the default one first; not empty. Default: the project explorer.
     package var agents: [HostAgentKind]
+    /// The box for agents that are programs. Default: nil, none.
+    package var sandbox: AgentSandbox?
     /// The file for what an agent writes to standard error. Default: nil, `agent.log` beside ``databasePath``.
     package var agentLogPath: String?
     /// How long a question of the agent waits for its answer, before it is answered with no. Default: 30 minutes.
@@ -81,6 +83,7 @@ package struct CompanionHostConfiguration: Sendable {
         projects: [String],
         databasePath: String,
         agents: [HostAgentKind] = [.builtin],
+        sandbox: AgentSandbox? = nil,
         agentLogPath: String? = nil,
         questionTimeout: Duration = .seconds(1800),
         usesWorktrees: Bool = false,
@@ -107,6 +110,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.projects = projects
         self.databasePath = databasePath
         self.agents = agents
+        self.sandbox = sandbox
         self.agentLogPath = agentLogPath
         self.questionTimeout = questionTimeout
         self.usesWorktrees = usesWorktrees

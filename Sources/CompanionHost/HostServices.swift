@@ -117,6 +117,9 @@ private struct HostFoundation {
 
     func makeAgent() throws(CompanionHostError) -> any Agent {
         let sessions = AgentSessions(database: database)
+        if let sandbox = configuration.sandbox {
+            for project in configuration.projects { try sandbox.check(project: project) }
+        }
         var owners: [String] = []
         var agents: [any Agent] = []
         for kind in configuration.agents {
@@ -124,6 +127,7 @@ private struct HostFoundation {
             agents.append(try makeAgent(kind, isFirst: agents.isEmpty, sessions: sessions))
         }
         try sessions.forgetModes(exceptOf: owners)
+        try noteSandboxes(of: agents)
         return agents.count == 1 ? agents[0] : try AgentRoster(agents)
     }
 
@@ -136,8 +140,10 @@ private struct HostFoundation {
         case .builtin: return BuiltinAgent()
         case .model(let launch):
             return ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
-        case .command(let command): return try CommandAgent(command, logger: logger)
-        case .acp(let launch):
+        case .command(let command):
+            return try CommandAgent(command, sandbox: configuration.sandbox, logger: logger)
+        case .acp(var launch):
+            launch.sandbox = configuration.sandbox
             let log = configuration.agentLogPath ?? directory + "/agent.log"
             return try ACPAgent(
                 launch,
@@ -148,6 +154,17 @@ private struct HostFoundation {
                 report: { [events] in events.send(.agent(message: $0.message, lines: $0.lines, log: $0.log)) }
             )
         }
+    }
+
+    /// Notes in the audit which agents run in a box from now on.
+    private func noteSandboxes(of agents: [any Agent]) throws(CompanionHostError) {
+        let boxed = agents.flatMap(\.states).filter { $0.sandbox != nil }
+        guard let sandbox = boxed.first?.sandbox else { return }
+        let detail: JSONValue = [
+            "agents": .array(boxed.map { .string($0.id) }), "network": .bool(sandbox.network),
+        ]
+        let now = clock.now()
+        try database.writeBlocking { try AuditLog.append(.agentBoxed, device: nil, detail: detail, at: now, in: $0) }
     }
 
     func makeQuestions() throws(CompanionHostError) -> AgentQuestions {

@@ -87,6 +87,10 @@ package enum Advice: String, Sendable, CaseIterable {
     case trustPictures = "Scan pictures that you trust, or use a kernel with Landlock (Linux 5.13 or newer)."
     case makeRoom = "Make room on the disk of {DIRECTORY}."
     case makeWritable = "Make it writable for you: ls -ld '{DIRECTORY}'"
+    case installSandbox = """
+        For a host whose agents run in a box (pairtool host --sandbox): sudo apt install bubblewrap. If it is installed, \
+        allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1
+        """
     case showProcesses = """
         To decide on this machine, let your group see processes: sudo mount -o remount,gid=$(id -g) /proc; a device \
         on another machine can decide anyway

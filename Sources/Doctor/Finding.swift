@@ -4,7 +4,7 @@ package enum CheckName: String, Encodable, Sendable, CaseIterable {
     case serviceType = "service-type"
     case host, route, version
     case signIn = "sign-in"
-    case pairing, clock, files, camera, pictures, disk, processes
+    case pairing, clock, files, camera, pictures, disk, processes, sandbox
 }
 
 /// The outcome of a check.

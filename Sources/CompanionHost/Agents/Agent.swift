@@ -117,6 +117,9 @@ package protocol Agent: Sendable {
     /// The state of each agent, for the owner. Default: this one.
     var states: [AdminAgent] { get }
 
+    /// The box that its processes run in. Default: nil, none.
+    var sandbox: AdminSandbox? { get }
+
     /// The agent that answers with a model. Default: this one.
     func member(answering model: String) -> any Agent
 
@@ -165,8 +168,18 @@ extension Agent {
 
     package var trouble: AgentTrouble? { nil }
 
+    package var sandbox: AdminSandbox? { nil }
+
     package var states: [AdminAgent] {
-        models.prefix(1).map { AdminAgent(id: $0.owner, name: $0.name, isAvailable: isAvailable(), trouble: trouble) }
+        models.prefix(1).map {
+            AdminAgent(
+                id: $0.owner,
+                name: $0.name,
+                isAvailable: isAvailable(),
+                trouble: trouble,
+                sandbox: sandbox
+            )
+        }
     }
 
     package func member(answering model: String) -> any Agent { self }

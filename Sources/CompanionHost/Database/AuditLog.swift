@@ -26,6 +26,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let agentRefused = AuditKind(rawValue: "agent.refused")
     /// A device has changed how freely an agent works in a chat.
     package static let agentConfigured = AuditKind(rawValue: "agent.configured")
+    /// A host has started with agents in a box.
+    package static let agentBoxed = AuditKind(rawValue: "agent.sandboxed")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
     /// A rule was added, changed or deleted in the database, but not by the owner.

@@ -283,16 +283,38 @@ package struct AdminAgent: Codable, Sendable, Hashable {
     package var isAvailable: Bool
     /// Why its last turn or its process failed; nil if it works.
     package var trouble: AgentTrouble?
+    /// The box that its processes run in; nil for none.
+    package var sandbox: AdminSandbox?
 
-    package init(id: String, name: String, isAvailable: Bool, trouble: AgentTrouble? = nil) {
-        (self.id, self.name, self.isAvailable, self.trouble) = (id, name, isAvailable, trouble)
+    package init(
+        id: String,
+        name: String,
+        isAvailable: Bool,
+        trouble: AgentTrouble? = nil,
+        sandbox: AdminSandbox? = nil
+    ) {
+        (self.id, self.name, self.isAvailable) = (id, name, isAvailable)
+        (self.trouble, self.sandbox) = (trouble, sandbox)
     }
 
     private enum CodingKeys: String, CodingKey {
         case id, name
         case isAvailable = "available"
-        case trouble
+        case trouble, sandbox
     }
+}
+
+/// The facts about the box that an agent's processes run in.
+package struct AdminSandbox: Codable, Sendable, Hashable {
+    /// Whether they reach the network.
+    package var network: Bool
+
+    package init(network: Bool) {
+        self.network = network
+    }
+
+    /// For people.
+    package var text: String { network ? "sandboxed" : "sandboxed, no network" }
 }
 
 /// A target of a host's notifications.

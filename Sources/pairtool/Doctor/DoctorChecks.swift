@@ -1,5 +1,6 @@
 import CompanionApp
 import CompanionClient
+import CompanionHost
 import CompanionWire
 import DBus
 import Discovery
@@ -43,7 +44,7 @@ struct DoctorChecks: Sendable {
             ),
             CameraCheck(), PictureCheck(),
             DiskCheck(directories: [environment.paths.data, environment.paths.state, environment.paths.runtime]),
-            ProcessCheck(),
+            ProcessCheck(), SandboxCheck { await SandboxProbe.complaint() },
         ]
     }
 

@@ -90,6 +90,26 @@ struct AgentOptions: ParsableArguments {
     @Flag(help: "List only chats that began with pairtool, not the agent's other sessions in the projects.")
     var noAgentSessions = false
 
+    @Flag(
+        help: """
+            Run agents in a box (bubblewrap): they see and write the project and their own files, and the rest of the \
+            home directory is hidden.
+            """
+    )
+    var sandbox = false
+
+    @Option(help: "Whether agents in the box reach the network: on or off. Default: on.")
+    var sandboxNetwork: SandboxNetwork?
+
+    @Option(
+        name: .customLong("sandbox-write"),
+        help: ArgumentHelp(
+            "A file or directory that agents in the box may write too (repeatable), such as the state of --agent-command.",
+            valueName: "path"
+        )
+    )
+    var sandboxPaths: [String] = []
+
     mutating func validate() throws {
         for name in agent where registry == nil && !AgentPreset.words.contains(where: { name.isSame(as: $0) }) {
             let near = NearestWord.of(name, in: AgentPreset.words).map { " Did you mean \($0)?" } ?? ""
@@ -109,6 +129,14 @@ struct AgentOptions: ParsableArguments {
             throw ValidationError(
                 "--agent-env, --agent-sign-in, --allow-bypass and --no-agent-sessions need an agent from "
                     + "`pairtool host agents`, or --acp."
+            )
+        }
+        guard sandbox || sandboxNetwork == nil && sandboxPaths.isEmpty else {
+            throw ValidationError("--sandbox-network and --sandbox-write need --sandbox.")
+        }
+        guard !sandbox || changesFiles else {
+            throw ValidationError(
+                "--sandbox needs an agent that is a program: one from `pairtool host agents`, or --agent-command."
             )
         }
         if isModel {
@@ -139,6 +167,11 @@ struct AgentOptions: ParsableArguments {
 
     /// How long the agent may be silent by default. Models and agents of their own think for minutes.
     var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
+}
+
+/// Whether agents in a box reach the network.
+enum SandboxNetwork: String, ExpressibleByArgument, CaseIterable {
+    case on, off
 }
 
 extension AgentPreset {

@@ -37,6 +37,7 @@ extension AuditTableRow {
         case .questionDecided: "question"
         case .agentRefused: "agent refused"
         case .agentConfigured: "agent set"
+        case .agentBoxed: "agent in a box"
         case .ruleAdded: "rule added"
         case .ruleRemoved: "rule removed"
         case .ruleIgnored: "rule ignored"
@@ -83,6 +84,11 @@ extension AuditTableRow {
             case .agentRefused: [text("command"), text("process").map { "process \($0)" }, source]
             case .agentConfigured:
                 [text("setting").map { "\($0) \(text("value") ?? "")" }, chat]
+            case .agentBoxed:
+                [
+                    detail["agents"]?.array.map { $0.compactMap(\.string).joined(separator: ", ") },
+                    detail["network"]?.bool == false ? "no network" : nil,
+                ]
             case .ruleAdded, .ruleRemoved, .ruleIgnored: [text("rule"), text("text")]
             default: members
             }

@@ -1,6 +1,7 @@
 import CompanionApp
 import CompanionHost
 import CompanionWire
+import FoundationEssentials
 import LocalState
 import PairingAgent
 import Providers
@@ -40,6 +41,33 @@ struct HostAgent {
         let commands = options.agentCommand.compactMap(ShellWords.split)
         for words in commands { kinds.append(options.acp ? .acp(launch(words, of: commands)) : .command(words)) }
         return kinds.isEmpty ? [.builtin] : kinds
+    }
+
+    /// The box for the agents; nil where none is asked for.
+    ///
+    /// - Throws: ``AppError`` where no box can be made, or a path is not there.
+    func sandbox(usesWorktrees: Bool) async throws -> AgentSandbox? {
+        guard options.sandbox else { return nil }
+        let paths = context.paths
+        let sandbox = try AgentSandbox(
+            hasNetwork: options.sandboxNetwork != .off,
+            home: context.environment["HOME"] ?? "/",
+            hidden: [paths.data, paths.state, paths.runtime, paths.config],
+            writable: try options.sandboxPaths.map(existing),
+            usesWorktrees: usesWorktrees
+        )
+        if let complaint = await SandboxProbe.complaint() {
+            throw AppError(.hostUnavailable, "agent.no_sandbox", complaint, next: "pairtool doctor")
+        }
+        return sandbox
+    }
+
+    private func existing(_ path: String) throws -> String {
+        let whole = path.begins(with: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        guard FileStatus(whole) != nil else {
+            throw AppError(.nothingFound, "agent.sandbox_path", "--sandbox-write: there is no \(path)")
+        }
+        return whole
     }
 
     /// An agent that is a command. One alone is called `agent`; several have the names of their programs.
@@ -131,7 +159,7 @@ struct HostAgent {
                     + "PATH. \(AgentProgram.serviceAdvice)"
             )
         }
-        let launch = ACPLaunch(
+        var launch = ACPLaunch(
             id: preset.id,
             name: preset.name,
             command: installed.command,
@@ -139,6 +167,7 @@ struct HostAgent {
             signInHint: preset.signIn,
             bypassModes: preset.bypassModes
         )
+        if let home = context.environment["HOME"] { launch.ownFiles = preset.ownFiles.map { "\(home)/\($0)" } }
         return completed(launch)
     }
 

@@ -153,10 +153,13 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let agentKinds = try await HostAgent(options: agent, confirmation: confirmation, output: output).kinds()
+        let chosen = HostAgent(options: agent, confirmation: confirmation, output: output)
+        let sandbox = try await chosen.sandbox(usesWorktrees: worktree)
+        let agentKinds = try await chosen.kinds()
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
+        if let sandbox { output.say("Agents run in a box: \(sandbox.facts.text).") }
         let isSeen = context.stdoutIsTerminal && output.format == .text
         // Always a code for who wants it in a file or a pipe; at a terminal, while no device is paired; and where nobody
         // can see it, as in a service, only with `pairtool host pair`.
@@ -173,6 +176,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 projects: try ServedProjects.resolved(projects),
                 databasePath: directory + "/host.sqlite",
                 agents: agentKinds,
+                sandbox: sandbox,
                 agentLogPath: context.paths.state + "/agent.log",
                 questionTimeout: questionTimeout?.duration ?? .seconds(1800),
                 usesWorktrees: worktree,

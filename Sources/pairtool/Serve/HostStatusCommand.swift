@@ -98,12 +98,13 @@ struct HostStatusRow: Encodable {
             "devices": "\(devices)",
             "answers": answers,
             "trouble": agents.count > 1 ? nil : agentTrouble,
+            "agent": agents.count > 1 ? nil : agents.first?.sandbox?.text,
             "pairing": pairingText(now: now),
         ]
         if agents.count > 1 {
             for agent in agents {
                 let state = agent.trouble?.message ?? (agent.isAvailable ? "ready" : "its program is missing")
-                facts.add("agent", "\(agent.id): \(state)")
+                facts.add("agent", "\(agent.id): \(state)" + (agent.sandbox.map { " (\($0.text))" } ?? ""))
             }
         }
         for relay in relays {

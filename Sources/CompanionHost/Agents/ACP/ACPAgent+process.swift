@@ -92,9 +92,18 @@ extension ACPAgent {
         var variables = launch.environment.variables()
         variables["PATH"] = AgentProgram.searchPath
         variables[AgentProcesses.variable] = processes.mark
+        var command = [path] + launch.command.dropFirst()
+        if let sandbox = launch.sandbox {
+            command = sandbox.command(
+                command,
+                project: start.directory,
+                directory: start.directory,
+                own: launch.ownFiles
+            )
+        }
         let outcome = try await Subprocess.run(
-            .path(FilePath(path)),
-            arguments: Arguments(Array(launch.command.dropFirst())),
+            .path(FilePath(command[0])),
+            arguments: Arguments(Array(command.dropFirst())),
             environment: .custom(
                 Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) })
             ),

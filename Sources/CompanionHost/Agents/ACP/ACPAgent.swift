@@ -85,6 +85,8 @@ package struct ACPAgent: Agent {
 
     package var trouble: AgentTrouble? { lastTrouble.withLockedValue { $0 } }
 
+    package var sandbox: AdminSandbox? { launch.sandbox?.facts }
+
     package var sessionSources: [any AgentSessionSource] { launch.listsSessions ? [self] : [] }
 
     package func isAvailable() -> Bool {
@@ -305,10 +307,15 @@ extension ACPAgent {
         over connection: ACPConnection,
         emit: @Sendable (TurnEvent) -> Void
     ) throws(AgentError) -> ACPModes? {
-        guard let modes = connection.modes(ofSession: session) else { return nil }
+        let box = launch.sandbox?.facts.text
+        guard let modes = connection.modes(ofSession: session) else {
+            if let mode = box.flatMap({ AgentMode($0) }) { emit(.mode(mode)) }
+            return nil
+        }
         let name = modes.name(of: modes.current)
         let isFree = modes.asksNothing(in: modes.current, more: launch.bypassModes)
-        if let mode = AgentMode(isFree ? "\(name) (asks nothing)" : name) { emit(.mode(mode)) }
+        let remarks = [isFree ? "asks nothing" : nil, box].compactMap(\.self).joined(separator: ", ")
+        if let mode = AgentMode(remarks.isEmpty ? name : "\(name) (\(remarks))") { emit(.mode(mode)) }
         guard isFree, !launch.allowsBypass else { return modes }
         let message = "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
         report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))

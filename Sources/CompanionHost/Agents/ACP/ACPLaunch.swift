@@ -19,6 +19,10 @@ package struct ACPLaunch: Sendable, Hashable {
     package var allowsBypass: Bool
     /// Whether the sessions that the agent lists are chats of the host. Default: yes.
     package var listsSessions = true
+    /// The box that its processes run in. Default: nil, none.
+    package var sandbox: AgentSandbox?
+    /// Absolute paths of its own files and directories, which it may write in the box too. Default: none.
+    package var ownFiles: [String] = []
     /// Whether the owner gave the command; its id says nothing of it then.
     package var isCommand: Bool
 

@@ -19,6 +19,13 @@ package struct AgentPreset: Sendable, Hashable {
     package var files: [String]
     /// Letters of modes in which it asks nothing, besides those that all agents have.
     package var bypassModes: Set<String> = []
+    /// Its other files and directories, relative to the home directory.
+    var otherFiles: [String] = []
+
+    /// Its own files and directories, relative to the home directory: those that it may write in a box.
+    package var ownFiles: [String] {
+        (files.compactMap { $0.cut(atLast: "/").map { String($0.before) } } + otherFiles).unique
+    }
 
     /// The first of its programs that is installed, with its path.
     package var installed: (path: String, command: [String])? {
@@ -52,7 +59,8 @@ package struct AgentPreset: Sendable, Hashable {
             install: "npm install -g @github/copilot",
             signIn: "run copilot, then /login",
             variables: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
-            files: []
+            files: [],
+            otherFiles: [".copilot", ".config/github-copilot"]
         ),
         AgentPreset(
             id: "claude",
@@ -65,7 +73,8 @@ package struct AgentPreset: Sendable, Hashable {
                 "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN",
                 "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX",
             ],
-            files: [".claude/.credentials.json"]
+            files: [".claude/.credentials.json"],
+            otherFiles: [".claude.json"]
         ),
         AgentPreset(
             id: "gemini",
@@ -95,7 +104,8 @@ package struct AgentPreset: Sendable, Hashable {
             install: "npm install -g opencode-ai",
             signIn: "run opencode auth login",
             variables: ["OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
-            files: [".local/share/opencode/auth.json"]
+            files: [".local/share/opencode/auth.json"],
+            otherFiles: [".config/opencode", ".local/state/opencode", ".cache/opencode"]
         ),
         AgentPreset(
             id: "goose",
@@ -105,7 +115,8 @@ package struct AgentPreset: Sendable, Hashable {
             signIn: "run goose configure",
             variables: ["GOOSE_PROVIDER", "GOOSE_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"],
             files: [".config/goose/config.yaml"],
-            bypassModes: ["auto"]
+            bypassModes: ["auto"],
+            otherFiles: [".local/share/goose", ".local/state/goose"]
         ),
         AgentPreset(
             id: "qwen",

@@ -18,14 +18,16 @@ package struct CommandAgent: Agent {
 
     private let path: String
     private let arguments: [String]
+    private let box: AgentSandbox?
     private let logger: Logger
     /// One model, named after the command's file.
     package let models: [CompanionModel]
 
+    /// - Parameter sandbox: The box that it runs in. Default: nil, none.
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
-    package init(_ command: [String], logger: Logger) throws(CompanionHostError) {
+    package init(_ command: [String], sandbox: AgentSandbox? = nil, logger: Logger) throws(CompanionHostError) {
         path = try AgentProgram.found(command.first)
-        self.logger = logger
+        (box, self.logger) = (sandbox, logger)
         arguments = Array(command.dropFirst())
         let label = path.parts("/").last.map(String.init) ?? path
         models = [CompanionModel(id: "command", name: label, capabilities: .blind)]
@@ -34,6 +36,8 @@ package struct CommandAgent: Agent {
     package func isAvailable() -> Bool {
         AgentProgram.isExecutable(path)
     }
+
+    package var sandbox: AdminSandbox? { box?.facts }
 
     /// Runs the command for a prompt.
     ///
@@ -62,10 +66,15 @@ package struct CommandAgent: Agent {
         defer { guardian.cancel() }
         // What the command printed to standard error last.
         let errors = NIOLockedValueBox<[String]>([])
+        var command = [path] + arguments
+        if let box {
+            command = box.command(command, project: turn.project ?? turn.directory, directory: turn.directory)
+            if let mode = AgentMode(box.facts.text) { emit(.mode(mode)) }
+        }
         do {
             let outcome = try await Subprocess.run(
-                .path(FilePath(path)),
-                arguments: Arguments(arguments),
+                .path(FilePath(command[0])),
+                arguments: Arguments(Array(command.dropFirst())),
                 environment: environment(of: turn, mark: processes.mark),
                 workingDirectory: FilePath(turn.directory),
                 platformOptions: options,

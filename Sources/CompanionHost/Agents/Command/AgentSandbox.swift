@@ -1,0 +1,119 @@
+package import CompanionWire
+import Glibc
+import LocalState
+
+/// The box in which an agent's processes run (bwrap(1)): the system is read-only, `/tmp` and `/run` are empty, the home
+/// directory is hidden but for the agent's program and its own files, and processes see no others. The project may be
+/// written, but for what git would run for its owner.
+package struct AgentSandbox: Sendable, Hashable {
+    /// The facts that people and scripts are told of it.
+    package let facts: AdminSandbox
+    /// The path of `bwrap`.
+    private let program: String
+    /// The user's home directory, symbolic links resolved.
+    private let home: String
+    /// pairtool's own directories, wherever they are.
+    private let hidden: [String]
+    /// Files and directories that agents may write besides the project.
+    private let writable: [String]
+    /// Whether working trees are made beside projects.
+    private let usesWorktrees: Bool
+
+    /// - Parameters:
+    ///   - hasNetwork: Whether agents reach the network.
+    ///   - hidden: Directories that agents do not see: pairtool's own.
+    ///   - writable: Absolute paths that agents may write besides the project.
+    /// - Throws: ``CompanionHostError/Code/agentNotFound`` where there is no bubblewrap, or no home to hide.
+    package init(
+        hasNetwork: Bool,
+        home: String,
+        hidden: [String],
+        writable: [String],
+        usesWorktrees: Bool
+    ) throws(CompanionHostError) {
+        guard let program = AgentProgram.find("bwrap") else {
+            throw CompanionHostError(
+                .agentNotFound,
+                "--sandbox needs bubblewrap, which is not installed (sudo apt install bubblewrap)."
+            )
+        }
+        guard let home = Self.resolved(home), !home.isSame(as: "/") else {
+            throw CompanionHostError(.agentNotFound, "--sandbox hides the home directory, and there is none.")
+        }
+        facts = AdminSandbox(network: hasNetwork)
+        (self.program, self.home, self.usesWorktrees) = (program, home, usesWorktrees)
+        self.hidden = hidden.compactMap(Self.resolved)
+        self.writable = writable.compactMap(Self.resolved)
+    }
+
+    /// Checks that a project can be served: one with the home directory in it would show what the box hides.
+    ///
+    /// - Throws: ``CompanionHostError/Code/invalidProject``.
+    package func check(project: String) throws(CompanionHostError) {
+        guard !Self.isInside(home, of: project) else {
+            throw CompanionHostError(
+                .invalidProject,
+                "--sandbox hides the home directory, but the project \(project) has it in it."
+            )
+        }
+    }
+
+    /// The command line that runs a program in the box.
+    ///
+    /// - Parameters:
+    ///   - command: The program's absolute path, and its arguments.
+    ///   - project: The directory of the project.
+    ///   - directory: The directory in which the program starts: the project, or a working tree of it.
+    ///   - own: Absolute paths of the agent's own files and directories. Those that do not exist are left out.
+    func command(_ command: [String], project: String, directory: String, own: [String] = []) -> [String] {
+        var words = [program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        let empty = ["/tmp", "/var/tmp", "/run", home]
+        for place in empty { words += ["--tmpfs", place] }
+        // Where systemd's resolver has the servers of names.
+        words += ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
+        for place in BoxedProgram(command: command, home: home).places { words += ["--ro-bind", place, place] }
+        let worktrees = project + "-worktrees"
+        if usesWorktrees { mkdir(worktrees, 0o777) }
+        let places = (own.compactMap(Self.resolved) + writable + [project, worktrees, directory]).unique
+        for place in places { words += ["--bind-try", place, place] }
+        words += Self.gitWords(of: project)
+        // Last, so that no place above them shows them again.
+        for place in hidden
+        where !empty.contains(where: { Self.isInside(place, of: $0) })
+            || places.contains(where: { Self.isInside(place, of: $0) })
+        {
+            words += ["--tmpfs", place]
+        }
+        words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
+        if !facts.network { words.append("--unshare-net") }
+        // What these lead to is not there.
+        words += ["--setenv", "TMPDIR", "/tmp", "--unsetenv", "DBUS_SESSION_BUS_ADDRESS"]
+        return words + ["--chdir", directory, "--"] + command
+    }
+
+    /// Keeps hooks and configuration of a repository as they are: git runs them for whoever uses it next. The directory
+    /// itself is mounted, so that another one cannot take its place.
+    private static func gitWords(of project: String) -> [String] {
+        guard let git = try? GitDirectory(of: project) else { return [] }
+        var words = ["--bind", git.common, git.common]
+        if git.isLinked { words += ["--ro-bind", project + "/.git", project + "/.git"] }
+        for name in ["config", "config.worktree", "modules"] {
+            words += ["--ro-bind-try", "\(git.common)/\(name)", "\(git.common)/\(name)"]
+        }
+        words += ["--ro-bind-try", "\(git.own)/config.worktree", "\(git.own)/config.worktree"]
+        let hooks = git.common + "/hooks"
+        return words
+            + (FileStatus(hooks, followingLinks: false) == nil
+                ? ["--tmpfs", hooks, "--remount-ro", hooks] : ["--ro-bind", hooks, hooks])
+    }
+
+    static func isInside(_ path: String, of directory: String) -> Bool {
+        path.isSame(as: directory) || path.begins(with: directory + "/")
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -72,7 +72,9 @@ package struct PairingRouter: Sendable {
                             let wait = index - (places.firstIndex(where: \.isRoute) ?? index) + (hasAddress ? 1 : 0)
                             try await ContinuousClock().sleep(for: HostPlace.routeDelay * wait)
                         }
-                        return (index, .success(try await certificate(of: place, pin: pin)))
+                        // Not within the tuple: Swift 6.3 then forgets the index in optimised builds.
+                        let certificate = try await certificate(of: place, pin: pin)
+                        return (index, .success(certificate))
                     } catch {
                         return (index, .failure(PairingError(error)))
                     }

@@ -59,8 +59,8 @@ struct BoxedProgram: Sendable {
         return line.parts(" ").first { !$0.isEmpty }.map(String.init)
     }
 
-    /// The part of the home directory that a file needs: the directory of all of a program's files where it is known by its form, else the
-    /// file's own; nil for a file outside the home directory.
+    /// The part of the home directory that a file needs: the directory of all of a program's files where it is known by
+    /// its form, else the file's own; nil for a file outside the home directory.
     private func place(of file: String) -> String? {
         guard let relative = Self.normal(file).dropping(prefix: home + "/") else { return nil }
         let parts = relative.parts("/").map(String.init)

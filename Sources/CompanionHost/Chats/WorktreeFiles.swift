@@ -13,8 +13,8 @@ struct RemovalLimits: Sendable {
     var isForced = false
 
     static var usual: RemovalLimits { RemovalLimits(look: nil, files: .seconds(60), branch: GitRepository.time) }
-    /// By force: 5 s together, whatever git does.
-    static let forced = RemovalLimits(
+    /// By force: 5 s together, whatever git does. A test of what is removed, not of how fast, allows more.
+    @TaskLocal static var forced = RemovalLimits(
         look: .milliseconds(1500),
         files: .seconds(1),
         branch: .seconds(1),

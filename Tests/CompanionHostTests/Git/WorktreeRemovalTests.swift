@@ -173,6 +173,12 @@ struct WorktreeRemovalTests {
         ]
     )
     func forced(script: String) async throws {
+        var limits = RemovalLimits.forced
+        (limits.look, limits.files, limits.branch) = (.seconds(60), .seconds(60), .seconds(60))
+        try await RemovalLimits.$forced.withValue(limits) { try await removedByForce(after: script) }
+    }
+
+    private func removedByForce(after script: String) async throws {
         try await withSession { session in
             let kept = session.repository.root + "-worktrees/kept"
             try write("mine", to: kept + "/file")

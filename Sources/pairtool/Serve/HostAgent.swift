@@ -46,7 +46,7 @@ struct HostAgent {
     /// The box for the agents; nil where none is asked for.
     ///
     /// - Throws: ``AppError`` where no box can be made, or a path is not there.
-    func sandbox(usesWorktrees: Bool) async throws -> AgentSandbox? {
+    func sandbox(projects: [String], usesWorktrees: Bool) async throws -> AgentSandbox? {
         guard options.sandbox else { return nil }
         let paths = context.paths
         let sandbox = try AgentSandbox(
@@ -54,6 +54,7 @@ struct HostAgent {
             home: context.environment["HOME"] ?? "/",
             hidden: [paths.data, paths.state, paths.runtime, paths.config],
             writable: try options.sandboxPaths.map(existing),
+            projects: projects,
             usesWorktrees: usesWorktrees
         )
         if let complaint = await SandboxProbe.complaint() {

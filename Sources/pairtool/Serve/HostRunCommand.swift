@@ -154,7 +154,8 @@ struct HostRunCommand: AsyncParsableCommand {
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
         let chosen = HostAgent(options: agent, confirmation: confirmation, output: output)
-        let sandbox = try await chosen.sandbox(usesWorktrees: worktree)
+        let served = try ServedProjects.resolved(projects)
+        let sandbox = try await chosen.sandbox(projects: served, usesWorktrees: worktree)
         let agentKinds = try await chosen.kinds()
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
@@ -173,7 +174,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 tlsPort: tlsPort,
                 legacy: legacy,
                 lan: lan,
-                projects: try ServedProjects.resolved(projects),
+                projects: served,
                 databasePath: directory + "/host.sqlite",
                 agents: agentKinds,
                 sandbox: sandbox,

@@ -1,9 +1,9 @@
-import CompanionHost
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Testing
 
+@testable import CompanionHost
 @testable import pairtool
 
 /// Agents in a box, with the built host and bubblewrap.
@@ -93,6 +93,29 @@ struct AgentSandboxTests {
         }
     }
 
+    @Test(
+        "What an agent leaves in its project opens nothing of the home directory to the next one",
+        arguments: [
+            "rm -rf .git; echo gitdir: $HOME/.ssh >.git",
+            "echo $HOME/.ssh >.git/commondir; echo $PWD/.git >.git/gitdir",
+            "rm -rf .git; mkdir .git; ln -s $HOME/.ssh .git/hooks; ln -s $HOME/.ssh/id .git/config",
+            "rm -rf .git; ln -s $HOME/.ssh .git", "ln -s $HOME/.ssh .git/modules; ln -s $HOME/.ssh link",
+        ]
+    )
+    func traps(trap: String) async throws {
+        try await withShell { host, user, _ in
+            // As in a project that had no repository when the first agent began.
+            let set = try await host.shell("cd garden && HOME='\(host.directory)' && { \(trap); }")
+            #expect(set.status == 0, "\(set)")
+            let answer = try await Self.run(
+                "cat ~/.ssh/id .git/id .git/hooks/id .git/modules/id .git/config link/id; "
+                    + "echo more >>~/.ssh/id && echo written; echo ended",
+                by: user
+            )
+            #expect(!answer.contains("secret") && !answer.contains("written") && answer.contains("ended"), "\(answer)")
+        }
+    }
+
     @Test("Without a network it reaches nothing, not even the host", arguments: [true, false])
     func network(isOn: Bool) async throws {
         try await withShell(isOn ? [] : ["--sandbox-network", "off"]) { _, user, events in
@@ -102,6 +125,24 @@ struct AgentSandboxTests {
             let answer = try await Self.run(attempt, by: user)
             #expect(answer.contains("reached") == isOn, "\(answer)")
         }
+    }
+
+    @Test(
+        "A script that the agent may write shows no interpreter's directory, and projects outside the home are hidden"
+    )
+    func scripts() throws {
+        let box = BoxedProgram(command: ["/bin/sh", "/home/ada/own/a"], home: "/home/ada", writable: ["/home/ada/own"])
+        #expect(box.places.allSatisfy { !$0.contains(".ssh") })
+        let sandbox = try AgentSandbox(
+            hasNetwork: true,
+            home: FileManager.default.temporaryDirectory.path,
+            hidden: [],
+            writable: [],
+            projects: ["/srv/one", "/srv/two"],
+            usesWorktrees: false
+        )
+        let words = sandbox.command(["/bin/true"], project: "/srv/one", directory: "/srv/one")
+        #expect(words.joined(separator: " ").contains("--tmpfs /srv/two"))
     }
 
     @Test("The box is shown: in the host's status, in its audit, and with each chat")

@@ -16,6 +16,8 @@ package struct AgentSandbox: Sendable, Hashable {
     private let hidden: [String]
     /// Files and directories that agents may write besides the project.
     private let writable: [String]
+    /// The directories of all projects of the host.
+    private let projects: [String]
     /// Whether working trees are made beside projects.
     private let usesWorktrees: Bool
 
@@ -23,12 +25,14 @@ package struct AgentSandbox: Sendable, Hashable {
     ///   - hasNetwork: Whether agents reach the network.
     ///   - hidden: Directories that agents do not see: pairtool's own.
     ///   - writable: Absolute paths that agents may write besides the project.
+    ///   - projects: The directories of all projects, symbolic links resolved: an agent sees its own only.
     /// - Throws: ``CompanionHostError/Code/agentNotFound`` where there is no bubblewrap, or no home to hide.
     package init(
         hasNetwork: Bool,
         home: String,
         hidden: [String],
         writable: [String],
+        projects: [String],
         usesWorktrees: Bool
     ) throws(CompanionHostError) {
         guard let program = AgentProgram.find("bwrap") else {
@@ -42,6 +46,7 @@ package struct AgentSandbox: Sendable, Hashable {
         }
         facts = AdminSandbox(network: hasNetwork)
         (self.program, self.home, self.usesWorktrees) = (program, home, usesWorktrees)
+        self.projects = projects
         self.hidden = hidden.compactMap(Self.resolved)
         self.writable = writable.compactMap(Self.resolved)
     }
@@ -71,19 +76,18 @@ package struct AgentSandbox: Sendable, Hashable {
         for place in empty { words += ["--tmpfs", place] }
         // Where systemd's resolver has the servers of names.
         words += ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
-        for place in BoxedProgram(command: command, home: home).places { words += ["--ro-bind", place, place] }
         let worktrees = project + "-worktrees"
         if usesWorktrees { mkdir(worktrees, 0o777) }
         let places = (own.compactMap(Self.resolved) + writable + [project, worktrees, directory]).unique
+        func isIn(_ places: [String], _ path: String) -> Bool { places.contains { Self.isInside(path, of: $0) } }
+        let others = projects.filter { !Self.isInside($0, of: project) && !Self.isInside(project, of: $0) }
+        for place in hidden + others where !isIn(empty + places, place) { words += ["--tmpfs", place] }
+        let needed = BoxedProgram(command: command, home: home, writable: places).places
+        for place in needed { words += ["--ro-bind", place, place] }
         for place in places { words += ["--bind-try", place, place] }
         words += Self.gitWords(of: project)
         // Last, so that no place above them shows them again.
-        for place in hidden
-        where !empty.contains(where: { Self.isInside(place, of: $0) })
-            || places.contains(where: { Self.isInside(place, of: $0) })
-        {
-            words += ["--tmpfs", place]
-        }
+        for place in hidden where isIn(needed + places, place) { words += ["--tmpfs", place] }
         words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
         if !facts.network { words.append("--unshare-net") }
         // What these lead to is not there.
@@ -91,20 +95,23 @@ package struct AgentSandbox: Sendable, Hashable {
         return words + ["--chdir", directory, "--"] + command
     }
 
-    /// Keeps hooks and configuration of a repository as they are: git runs them for whoever uses it next. The directory
-    /// itself is mounted, so that another one cannot take its place.
+    /// Keeps hooks, configuration and submodules of a repository as they are: git runs them for whoever uses it next. Each
+    /// is mounted, so that nothing else can take its place. A path that an agent may have made is not followed: neither a
+    /// link, nor the directory that a `.git` or a `commondir` names.
     private static func gitWords(of project: String) -> [String] {
-        guard let git = try? GitDirectory(of: project) else { return [] }
-        var words = ["--bind", git.common, git.common]
-        if git.isLinked { words += ["--ro-bind", project + "/.git", project + "/.git"] }
-        for name in ["config", "config.worktree", "modules"] {
-            words += ["--ro-bind-try", "\(git.common)/\(name)", "\(git.common)/\(name)"]
+        let git = project + "/.git"
+        func kind(_ path: String) -> FileStatus.Kind? { FileStatus(path, followingLinks: false)?.kind }
+        guard kind(git) == .directory else { return kind(git) == .file ? ["--ro-bind", git, git] : [] }
+        var words = ["--bind", git, git]
+        if kind(git + "/config") == .file { words += ["--ro-bind", git + "/config", git + "/config"] }
+        for place in [git + "/hooks", git + "/modules"] {
+            switch kind(place) {
+            case .directory: words += ["--ro-bind", place, place]
+            case nil: words += ["--tmpfs", place, "--remount-ro", place]
+            default: break
+            }
         }
-        words += ["--ro-bind-try", "\(git.own)/config.worktree", "\(git.own)/config.worktree"]
-        let hooks = git.common + "/hooks"
         return words
-            + (FileStatus(hooks, followingLinks: false) == nil
-                ? ["--tmpfs", hooks, "--remount-ro", hooks] : ["--ro-bind", hooks, hooks])
     }
 
     static func isInside(_ path: String, of directory: String) -> Bool {

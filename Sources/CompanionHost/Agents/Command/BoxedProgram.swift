@@ -13,6 +13,8 @@ struct BoxedProgram: Sendable {
     /// The program's absolute path, and its arguments.
     let command: [String]
     let home: String
+    /// Directories that the agent may write: what it has put there leads nowhere.
+    let writable: [String]
 
     /// Directories and files, without those that another one contains.
     var places: [String] {
@@ -31,6 +33,8 @@ struct BoxedProgram: Sendable {
     private func collect(_ path: String, into files: inout [String]) {
         guard files.count < Self.mostLinks, !files.contains(where: { $0.isSame(as: path) }) else { return }
         files.append(path)
+        let name = Self.normal(path)
+        guard !writable.contains(where: { AgentSandbox.isInside(name, of: $0) }) else { return }
         if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
             let directory = path.cut(atLast: "/")?.before ?? ""
             // Links of the directories above are resolved by the kernel.

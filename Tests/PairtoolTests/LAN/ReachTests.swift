@@ -28,35 +28,35 @@ struct ReachTests {
     /// own; `pair NAME` pairs a machine by the QR code.
     private static let relayed =
         networks + """
-        relay() {
-            start relay strelaysrv -pools "" -status-srv "" -listen 10.77.0.1:22067 -keys $LAN/keys >$LAN/relay.out 2>&1
-            relay_pid=$!
-            wait_for_line 'relay://' $LAN/relay.out
-        }
-        host() {
-            start shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden --relay "$RELAY" --json --show-secrets \\
-                --engine embedded --qr-file $LAN/qr.png "$@" >$LAN/host.out 2>&1
-            host_pid=$!
-            wait_for_line '"challenge"' $LAN/host.out
-            wait_until joined
-        }
-        joined() { on shed "$PAIRTOOL" host status --json | grep -q '"joined"'; }
-        # An agent whose answer are the beds of `beds FIRST LAST`, as they come; `end_beds` ends it.
-        mkfifo $LAN/beds
-        exec 5<>$LAN/beds
-        cat >$LAN/listed <<END
-        #!/bin/sh
-        cat >/dev/null
-        while read -r line && [ "\\$line" != end ]; do echo "\\$line"; done <$LAN/beds
-        END
-        chmod 755 $LAN/listed
-        beds() { seq -f 'bed %g' $1 $2 >&5; }
-        end_beds() { echo end >&5; }
-        pair() { on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 -q >&2 || fail "$1 is not paired"; }
-        relay
-        RELAY=$(sed -n 's/.*\\(relay:[^ ]*\\).*/\\1/p' $LAN/relay.out | head -n 1 | sed 's/0\\.0\\.0\\.0/10.77.0.1/')
+            relay() {
+                start relay strelaysrv -pools "" -status-srv "" -listen 10.77.0.1:22067 -keys $LAN/keys >$LAN/relay.out 2>&1
+                relay_pid=$!
+                wait_for_line 'relay://' $LAN/relay.out
+            }
+            host() {
+                start shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden --relay "$RELAY" --json --show-secrets \\
+                    --engine embedded --qr-file $LAN/qr.png "$@" >$LAN/host.out 2>&1
+                host_pid=$!
+                wait_for_line '"challenge"' $LAN/host.out
+                wait_until joined
+            }
+            joined() { on shed "$PAIRTOOL" host status --json | grep -q '"joined"'; }
+            # An agent whose answer are the beds of `beds FIRST LAST`, as they come; `end_beds` ends it.
+            mkfifo $LAN/beds
+            exec 5<>$LAN/beds
+            cat >$LAN/listed <<END
+            #!/bin/sh
+            cat >/dev/null
+            while read -r line && [ "\\$line" != end ]; do echo "\\$line"; done <$LAN/beds
+            END
+            chmod 755 $LAN/listed
+            beds() { seq -f 'bed %g' $1 $2 >&5; }
+            end_beds() { echo end >&5; }
+            pair() { on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 -q >&2 || fail "$1 is not paired"; }
+            relay
+            RELAY=$(sed -n 's/.*\\(relay:[^ ]*\\).*/\\1/p' $LAN/relay.out | head -n 1 | sed 's/0\\.0\\.0\\.0/10.77.0.1/')
 
-        """
+            """
 
     @Test("Two networks behind routers: paired by the QR code, and used, through a relay; neither reaches the other")
     func twoRouters() async throws {
@@ -352,40 +352,40 @@ struct ReachTests {
     func hostileRelay() async throws {
         let run = try await LAN.run(
             Self.networks + """
-            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $LAN/keys/key -out $LAN/keys/cert \
-                -days 10 -subj /CN=relay 2>/dev/null
-            cat $LAN/keys/key $LAN/keys/cert >$LAN/own.pem
-            shed() { on shed env XDG_DATA_HOME=$LAN/shed "$PAIRTOOL" "$@"; }
-            desk() { on desk env XDG_DATA_HOME=$LAN/desk "$PAIRTOOL" "$@"; }
-            joined() { shed host status --json | grep -q '"joined"'; }
-            relay() {
-                start relay $PYTHON $SUPPORT/relay.py 10.77.0.1 22067 $LAN/own.pem $1 $LAN/shed/pairtool/host \
-                    $LAN/desk/pairtool >$LAN/relay.out 2>&1
-                relay_pid=$!
-                wait_for_line ready $LAN/relay.out
-                wait_until joined
-            }
-            start shed env XDG_DATA_HOME=$LAN/shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden \
-                --relay relay://10.77.0.1:22067 --json --show-secrets --engine embedded --qr-file $LAN/qr.png >$LAN/host.out
-            wait_for_line '"challenge"' $LAN/host.out
-            relay none
-            desk pair --qr $LAN/qr.png --name desk -q >&2 || fail "not paired"
-            for what in inject drop repeat reorder cut invent lie; do
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $LAN/keys/key -out $LAN/keys/cert \
+                    -days 10 -subj /CN=relay 2>/dev/null
+                cat $LAN/keys/key $LAN/keys/cert >$LAN/own.pem
+                shed() { on shed env XDG_DATA_HOME=$LAN/shed "$PAIRTOOL" "$@"; }
+                desk() { on desk env XDG_DATA_HOME=$LAN/desk "$PAIRTOOL" "$@"; }
+                joined() { shed host status --json | grep -q '"joined"'; }
+                relay() {
+                    start relay $PYTHON $SUPPORT/relay.py 10.77.0.1 22067 $LAN/own.pem $1 $LAN/shed/pairtool/host \
+                        $LAN/desk/pairtool >$LAN/relay.out 2>&1
+                    relay_pid=$!
+                    wait_for_line ready $LAN/relay.out
+                    wait_until joined
+                }
+                start shed env XDG_DATA_HOME=$LAN/shed "$PAIRTOOL" host --lan --name Shed --project $LAN/garden \
+                    --relay relay://10.77.0.1:22067 --json --show-secrets --engine embedded --qr-file $LAN/qr.png >$LAN/host.out
+                wait_for_line '"challenge"' $LAN/host.out
+                relay none
+                desk pair --qr $LAN/qr.png --name desk -q >&2 || fail "not paired"
+                for what in inject drop repeat reorder cut invent lie; do
+                    kill -9 $relay_pid
+                    relay $what
+                    desk send --new --project garden "list" >&2
+                    echo "$what: $?"
+                done
                 kill -9 $relay_pid
-                relay $what
-                desk send --new --project garden "list" >&2
-                echo "$what: $?"
-            done
-            kill -9 $relay_pid
-            relay none
-            sent() { desk send --new --project garden "show README.md"; }
-            wait_until sent
-            for chat in $(desk chats garden -q); do
-                [ "$(desk messages $chat --json | grep -c '"role":"user"')" = 1 ] || fail "a prompt came twice"
-            done
-            shed host audit --json | grep -o '"kind":"[a-z.]*"' | sort -u
-            shed host status --json | grep -o '"devices":[0-9]*'
-            """
+                relay none
+                sent() { desk send --new --project garden "show README.md"; }
+                wait_until sent
+                for chat in $(desk chats garden -q); do
+                    [ "$(desk messages $chat --json | grep -c '"role":"user"')" = 1 ] || fail "a prompt came twice"
+                done
+                shed host audit --json | grep -o '"kind":"[a-z.]*"' | sort -u
+                shed host status --json | grep -o '"devices":[0-9]*'
+                """
         )
         #expect(run.status == 0, "\(run.errors)")
         let lines = run.output.split(separator: "\n").map(String.init)

@@ -175,10 +175,19 @@ let modules: [Target] = [
     .target(
         name: "Doctor",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "Identity", "LocalState",
-            "Providers", "QRCodec",
+            "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "History",
+            "Identity",
+            "LocalState", "PairingAgent", "Providers", "QRCodec",
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "HostOwner",
+        dependencies: [
+            "CompanionApp", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LocalState", "PairingAgent",
+            "Providers",
         ],
         swiftSettings: strict
     ),
@@ -197,8 +206,8 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "QRCodec", "Relay", "Terminal",
+            "Doctor", "History", "HostOwner", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent",
+            "Providers", "QRCodec", "Relay", "Terminal",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -362,7 +371,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionApp", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
-            "DBus", "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent",
+            "DBus", "Discovery", "Doctor", "History", "HostOwner", "Identity", "LocalState", "Markdown", "PairingAgent",
             "Providers", "PNGFiles", "QRCodec", "Relay", "Terminal", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),

@@ -73,6 +73,25 @@ extension Interaction {
 
     package func ask(_ question: String) async throws -> String? { try await secret(question) }
 
+    /// Asks before something is done that cannot be taken back.
+    ///
+    /// - Parameters:
+    ///   - question: The question that names the change. The caller sanitises names of peers.
+    ///   - code: The code of the error if the answer is no.
+    ///   - outcome: The state of things, for the error if the answer is no.
+    /// - Throws: ``AppError``: the answer is no, or nobody can be asked.
+    package func confirm(_ question: String, code: String, outcome: String) async throws {
+        guard canAsk else {
+            throw AppError(
+                .usage,
+                code,
+                "there is no terminal to confirm this on; \(outcome)",
+                next: "confirm it with --yes"
+            )
+        }
+        guard try await confirm(question) else { throw AppError(.failed, code, "not confirmed; \(outcome)") }
+    }
+
     package func working<R: Sendable>(
         on what: String,
         until end: Date?,

@@ -1,12 +1,11 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import HostOwner
 import Testing
 
-@testable import pairtool
-
 /// `pairtool host audit` for people.
-struct AuditTableRowTests {
+struct AuditWordsTests {
     private static let paired: JSONValue = [
         "address": "192.168.1.7", "method": "token", "permissions": [], "expiresAt": .null, "version": 2,
     ]
@@ -50,7 +49,7 @@ struct AuditTableRowTests {
         ] as [(AuditKind, JSONValue, String, String)]
     )
     func words(kind: AuditKind, detail: JSONValue, word: String, text: String) {
-        let row = AuditTableRow(AuditRow(number: 1, at: Date(), kind: kind.rawValue, device: "d1", detail: detail))
+        let row = AuditRow(number: 1, at: Date(), kind: kind.rawValue, device: "d1", detail: detail)
         #expect(row.kindText == word)
         #expect(row.detailText.hasPrefix(text), "\(row.detailText)")
     }

@@ -1,3 +1,4 @@
+import CompanionApp
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
@@ -85,10 +86,9 @@ import Testing
         try await Sandbox.with { user in
             _ = try user.file("a b.txt", [])
             _ = try user.file("c.txt", [])
-            let context = TerminalContext.process
-            let interaction = TerminalInteraction(output: Output(context: context, format: .text))
+            let environment = Output(context: .process, format: .text).environment()
             let here = user.directory
-            let found = PromptAttachments(context: context, interaction: interaction).mentions(
+            let found = PromptAttachments(environment: environment).mentions(
                 in: "ada@example.org @ada @\(here)/c.txt. (@\"\(here)/a b.txt\") x@\(here)/c.txt @\(here)/c.txt"
             )
             #expect(found.map(\.path) == ["\(here)/c.txt", "\(here)/a b.txt"])

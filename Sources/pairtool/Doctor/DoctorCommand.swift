@@ -46,10 +46,11 @@ struct DoctorCommand: AsyncParsableCommand {
         let output = options.output
         // A file that cannot be written is reported before the checks, which take seconds.
         let draft = try await BlockingCall.run { [report] in try report.map { try OutputDraft($0) } }
-        let checks = try DoctorChecks(environment: output.environment(discovery.choice)).of(host)
+        let environment = output.environment(discovery.choice)
+        let checks = try DoctorChecks(environment: environment).of(host)
         let findings = try await CheckRunner(checks: checks).run(report: output.show)
         if let draft, let report {
-            let text = try await DoctorReport.collect(findings, context: output.context).text
+            let text = try await DoctorReport.collect(findings, environment: environment, version: Version.text).text
             try await BlockingCall.run {
                 try draft.write(text)
                 try draft.finish()

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionApp
 import CompanionHost
 import CompanionWire
+import HostOwner
 import PairingAgent
 import Providers
 import Terminal
@@ -167,6 +168,27 @@ struct AgentOptions: ParsableArguments {
 
     /// How long the agent may be silent by default. Models and agents of their own think for minutes.
     var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
+}
+
+extension AgentChoice {
+    init(_ options: AgentOptions, isConfirmed: Bool) {
+        self.init()
+        names = options.agent
+        commands = options.agentCommand.compactMap(ShellWords.split)
+        commandsSpeakACP = options.acp
+        registry = options.registry
+        self.isConfirmed = isConfirmed
+        variables = options.agentVariables
+        signIn = options.agentSignIn
+        allowsBypass = options.allowBypass
+        listsSessions = !options.noAgentSessions
+        models = options.models
+        url = options.url
+        apiKeyFile = options.apiKeyFile
+        context = options.context
+        guard options.sandbox else { return }
+        box = Box(hasNetwork: options.sandboxNetwork != .off, writable: options.sandboxPaths)
+    }
 }
 
 /// Whether agents in a box reach the network.

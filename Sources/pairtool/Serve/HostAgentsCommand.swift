@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionHost
 import CompanionWire
+import HostOwner
 import PairingAgent
 import Terminal
 
@@ -41,7 +42,7 @@ struct HostAgentsCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         if let registry {
-            let found = try await RegistryPlace(text: registry, context: output.context).read()
+            let found = try await RegistryPlace(text: registry).read(in: output.environment())
             return output.list(registry: found)
         }
         var rows = await RunnableAgent.all(environment: output.context.environment)

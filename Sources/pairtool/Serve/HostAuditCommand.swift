@@ -3,6 +3,7 @@ import CompanionApp
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import HostOwner
 import PairingAgent
 import Terminal
 
@@ -30,10 +31,12 @@ struct HostAuditCommand: AsyncParsableCommand {
         // Devices that are gone have their id only.
         let devices = try await output.owner.devices()
         let names = Dictionary(devices.map { (ByteText($0.id), $0.name) }) { first, _ in first }
-        let rows = try await output.owner.audit().map(AuditTableRow.init)
-        guard output.format == .text else { return output.list(rows, columns: [], id: { "\($0.number)" }) }
+        let rows = try await output.owner.audit()
+        guard output.format == .text else {
+            return output.list(rows.map(AuditTableRow.init), columns: [], id: { "\($0.number)" })
+        }
         for row in rows {
-            let device = row.deviceId.map { names[ByteText($0)] ?? $0.shortID }
+            let device = row.device.map { names[ByteText($0)] ?? $0.shortID }
             let parts = [LocalTime.text(row.at), row.kindText, device, row.detailText].compactMap(\.self)
             let text = TerminalText.line("\(row.number)  \(parts.filter { !$0.isEmpty }.joined(separator: "  "))")
             output.data(output.fitted(text, indent: 4))

@@ -5,6 +5,7 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Glibc
+import HostOwner
 import Identity
 import LocalState
 import Logging
@@ -153,10 +154,10 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let chosen = HostAgent(options: agent, confirmation: confirmation, output: output)
+        let chosen = AgentChoice(agent, isConfirmed: confirmation.yes)
         let served = try ServedProjects.resolved(projects)
-        let sandbox = try await chosen.sandbox(projects: served, usesWorktrees: worktree)
-        let agentKinds = try await chosen.kinds()
+        let sandbox = try await chosen.sandbox(projects: served, usesWorktrees: worktree, in: environment)
+        let agentKinds = try await chosen.kinds(in: environment)
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
@@ -189,7 +190,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 challenges: challenges,
                 quota: quota.quota,
                 turnTimeout: turnTimeout?.duration ?? agent.usualTimeout,
-                notify: try await HostNotifications(options: notify, output: output).settings(),
+                notify: try await NotifyChoice(notify).settings(in: environment),
                 adoptsOrphans: true
             ),
             // At a terminal, the screen says what a warning would.

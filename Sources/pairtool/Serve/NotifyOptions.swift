@@ -1,5 +1,7 @@
 import ArgumentParser
+import CompanionApp
 import CompanionHost
+import HostOwner
 
 /// The receivers of a host's note that an agent waits, and the note's text.
 struct NotifyOptions: ParsableArguments {
@@ -60,6 +62,17 @@ struct NotifyOptions: ParsableArguments {
 
     /// Whether no address is given.
     var isEmpty: Bool { urls.isEmpty && notifyFile == nil }
+}
+
+extension NotifyChoice {
+    init(_ options: NotifyOptions) {
+        self.init(
+            urls: options.urls,
+            file: options.notifyFile,
+            detail: options.notifyDetail ?? .none,
+            token: options.notifyTokenKeyring ? .keyring : options.notifyTokenFile.map(TokenSource.file)
+        )
+    }
 }
 
 extension NotifySettings.Detail: ExpressibleByArgument {}

@@ -1,6 +1,4 @@
 import ArgumentParser
-import CompanionApp
-import CompanionWire
 import PairingAgent
 import Terminal
 
@@ -25,16 +23,6 @@ struct ConfirmationOptions: ParsableArguments {
         outcome: String = "nothing was removed"
     ) async throws {
         guard !yes else { return }
-        guard output.context.canAsk else {
-            throw AppError(
-                .usage,
-                code,
-                "there is no terminal to confirm this on; \(outcome)",
-                next: "confirm it with --yes"
-            )
-        }
-        guard try await TerminalInteraction(output: output).confirm(question) else {
-            throw AppError(.failed, code, "not confirmed; \(outcome)")
-        }
+        try await TerminalInteraction(output: output).confirm(question, code: code, outcome: outcome)
     }
 }

@@ -114,7 +114,7 @@ final class ChatCompleter: Sendable {
     private static func files(_ path: String, in context: TerminalContext) -> [String] {
         let (directory, beginning) =
             path.cut(atLast: "/").map { (String($0.before) + "/", String($0.after)) } ?? ("", path)
-        let place = HomePath.expanded(directory.isEmpty ? "." : directory, in: context)
+        let place = HomePath.expanded(directory.isEmpty ? "." : directory, context.environment)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
         return names.filter { name in
             name.begins(with: beginning) && (!name.begins(with: ".") || beginning.begins(with: "."))

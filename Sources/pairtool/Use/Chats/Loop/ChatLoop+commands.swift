@@ -211,11 +211,11 @@ extension ChatLoop {
 
     /// Adds a picture to the next prompt: of a file, or without one the picture in the clipboard.
     private mutating func attach(_ path: String?) async throws {
-        let (before, environment) = (conversation, output.context.environment)
+        let (before, environment) = (conversation, session.environment)
         let picture = try await run("Stopped.") {
             try await before.checkTakesImages()
-            guard let path else { return try await PromptPicture.pasted(environment) }
-            return try await PromptPicture.read(path)
+            guard let path else { return try await environment.pastedPicture() }
+            return try await environment.picture(path)
         }
         guard let picture = picture.value else { return }
         conversation.images.append(picture)
@@ -253,7 +253,7 @@ extension ChatLoop {
     private mutating func save(_ name: String?) async throws {
         guard let name else { return output.say("Usage: /save FILE") }
         guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
-        let path = HomePath.expanded(name, in: output.context)
+        let path = HomePath.expanded(name, output.context.environment)
         if FileStatus(path) != nil, !(try await confirms("\(TerminalText.line(path)) exists. Replace it?")) { return }
         let conversation = conversation
         let saved = try await run("Stopped; nothing was saved.") {

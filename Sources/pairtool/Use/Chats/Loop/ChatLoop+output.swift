@@ -43,3 +43,18 @@ enum ChatDocument {
         return text
     }
 }
+
+extension TerminalContext {
+    /// Shows a file that is to go with a prompt: its name, its size and its first lines.
+    func show(_ mention: PromptAttachments.Mention, content: String) {
+        let columns = windowSize()?.columns ?? 80
+        let lines = content.parts("\n", omittingEmpty: false)
+        let count = content.ends(with: "\n") ? lines.count - 1 : lines.count
+        let size = "\(content.utf8.count) bytes, \(count) \(count == 1 ? "line" : "lines")"
+        var text = "\(TerminalText.line(mention.path)): \(size)\n"
+        for line in lines.prefix(min(count, 5)) {
+            text += "  │ \(DisplayWidth.cut(TerminalText.line(String(line)), to: max(1, columns - 4)))\n"
+        }
+        stderr.write(count > 5 ? text + "  │ …\n" : text)
+    }
+}

@@ -175,8 +175,10 @@ extension ChatLoop {
         var prompt = text
         // Files are sent only if somebody has seen what is sent.
         if output.context.canAsk {
-            let attachments = PromptAttachments(context: output.context, interaction: session.interaction)
-            let attached = try await run("Stopped; nothing was sent.") { try await attachments.attach(to: text) }
+            let attachments = PromptAttachments(environment: session.environment)
+            let attached = try await run("Stopped; nothing was sent.") { [context = output.context] in
+                try await attachments.attach(to: text) { context.show($0, content: $1) }
+            }
             guard case .value(let whole?) = attached else { return line }
             prompt = whole
         }

@@ -1,22 +1,27 @@
-import CompanionApp
+package import CompanionApp
 import CompanionClient
 import CompanionHost
 import CompanionWire
 import DBus
 import Discovery
-import Doctor
 import Identity
 import LocalState
 import PairingAgent
 
 /// The checks of `pairtool doctor`, for this machine and its paired hosts.
-struct DoctorChecks: Sendable {
-    let environment: AppEnvironment
+package struct DoctorChecks: Sendable {
+    private let environment: AppEnvironment
+
+    package init(environment: AppEnvironment) {
+        self.environment = environment
+    }
 
     /// All checks.
     ///
     /// - Parameter host: The only host to check, by name or id prefix; nil for all.
-    func of(_ host: String?) throws -> [any DoctorCheck] {
+    /// - Throws: `AppError` for a host that is not paired or an engine that does not exist; `DiscoveryError` for an
+    ///   interface that does not exist.
+    package func of(_ host: String?) throws -> [any DoctorCheck] {
         let client = try environment.discoveryClient()
         // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()

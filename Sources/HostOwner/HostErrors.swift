@@ -1,5 +1,5 @@
 import CompanionApp
-import CompanionHost
+package import CompanionHost
 import CompanionWire
 package import PairingAgent
 

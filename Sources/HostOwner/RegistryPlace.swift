@@ -1,17 +1,19 @@
-import CompanionApp
-import CompanionHost
+package import CompanionApp
+package import CompanionHost
 import CompanionWire
 import PairingAgent
-import Terminal
 
 /// The location of a copy of the registry of agents.
-struct RegistryPlace {
+package struct RegistryPlace: Sendable {
     /// A path, or an https URL.
-    let text: String
-    let context: TerminalContext
+    private let text: String
 
-    /// - Throws: ``AppError``; `CancellationError`.
-    func read() async throws -> AgentRegistry {
+    package init(text: String) {
+        self.text = text
+    }
+
+    /// - Throws: `AppError`; `CancellationError`.
+    package func read(in environment: AppEnvironment) async throws -> AgentRegistry {
         do {
             if text.has("://") {
                 guard let link = PageLink(text) else {
@@ -19,7 +21,7 @@ struct RegistryPlace {
                 }
                 return try await AgentRegistry.fetch(link)
             }
-            guard let bytes = try await context.content(of: text, limit: AgentRegistry.mostBytes) else {
+            guard let bytes = try await environment.content(text, AgentRegistry.mostBytes) else {
                 throw AgentRegistry.Failure(description: "it has more than \(AgentRegistry.mostBytes >> 20) MiB")
             }
             return try AgentRegistry(bytes)

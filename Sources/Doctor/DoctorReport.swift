@@ -1,18 +1,16 @@
-import CompanionApp
+package import CompanionApp
 import CompanionWire
-import Doctor
 import FoundationEssentials
 import Glibc
 import History
 import Identity
 import LocalState
-import Terminal
 
 /// The content of `pairtool doctor --report`: versions, settings, verdicts and counts. It has no text of others and no
 /// name, address or id, so nothing in it has to be removed before it is shown to somebody.
-struct DoctorReport: Encodable, Sendable {
+package struct DoctorReport: Encodable, Sendable {
     struct Versions: Encodable, Sendable {
-        var pairtool = Version.text
+        var pairtool: String
         /// Of the compiler.
         var swift: String
         /// Of `/etc/os-release`.
@@ -65,20 +63,29 @@ struct DoctorReport: Encodable, Sendable {
     var findings: [Row]
     var counts: Counts
 
-    static func collect(_ findings: [Finding], context: TerminalContext) async throws -> DoctorReport {
+    /// - Parameter version: The version of pairtool.
+    /// - Throws: `CancellationError`.
+    package static func collect(
+        _ findings: [Finding],
+        environment: AppEnvironment,
+        version: String
+    ) async throws -> DoctorReport {
         DoctorReport(
-            at: context.now(),
-            versions: try await BlockingCall.run { versions() },
-            settings: settings(context),
+            at: environment.now(),
+            versions: try await BlockingCall.run { versions(version) },
+            settings: settings(environment),
             findings: findings.map { finding in
                 Row(check: finding.check, verdict: finding.verdict, advice: finding.template?.rawValue)
             },
-            counts: Counts(hosts: try await BlockingCall.run { hosts(context) }, history: await history(context))
+            counts: Counts(
+                hosts: try await BlockingCall.run { hosts(environment) },
+                history: await history(environment)
+            )
         )
     }
 
     /// JSON in several lines, with a line end.
-    var text: String {
+    package var text: String {
         get throws {
             let encoder = CompanionJSON.encoder(sorted: true)
             encoder.outputFormatting.insert(.prettyPrinted)
@@ -88,8 +95,8 @@ struct DoctorReport: Encodable, Sendable {
 
     // MARK: Settings and counts
 
-    private static func settings(_ context: TerminalContext) -> Settings {
-        let choices = Choices.load(context.paths)
+    private static func settings(_ environment: AppEnvironment) -> Settings {
+        let choices = Choices.load(environment.paths)
         let read = ["NO_COLOR", "PAGER", "EDITOR", "VISUAL", "TMUX", "SSH_CONNECTION", "PAIRTOOL_HOST", "PAIRTOOL_LOG"]
         return Settings(
             keepsHistory: choices.history != nil,
@@ -97,18 +104,18 @@ struct DoctorReport: Encodable, Sendable {
             maxBytes: choices.history?.size,
             notifications: NotificationKind.allCases.filter(choices.notifications.contains).map(\.rawValue),
             faults: choices.faults.count,
-            variables: read.filter { context.environment[$0]?.isEmpty == false }
+            variables: read.filter { environment.variables[$0]?.isEmpty == false }
         )
     }
 
     /// Blocks.
-    private static func hosts(_ context: TerminalContext) -> [String: Int] {
-        let hosts = (try? PairedHostStore(directory: context.paths.data).load())?.hosts ?? []
+    private static func hosts(_ environment: AppEnvironment) -> [String: Int] {
+        let hosts = (try? PairedHostStore(directory: environment.paths.data).load())?.hosts ?? []
         return hosts.reduce(into: [:]) { $0["\($1.family.rawValue)/\($1.trust.rawValue)", default: 0] += 1 }
     }
 
-    private static func history(_ context: TerminalContext) async -> History? {
-        let path = HistoryStore.path(state: context.paths.state)
+    private static func history(_ environment: AppEnvironment) async -> History? {
+        let path = HistoryStore.path(state: environment.paths.state)
         guard FileStatus(path) != nil, let store = try? await HistoryStore.open(path: path) else { return nil }
         let status = try? await store.status()
         await store.close()
@@ -125,13 +132,14 @@ struct DoctorReport: Encodable, Sendable {
     // MARK: Versions
 
     /// Blocks.
-    private static func versions() -> Versions {
+    private static func versions(_ pairtool: String) -> Versions {
         var names = utsname()
         uname(&names)
         func text(_ field: UnsafeRawBufferPointer) -> String {
             String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
         }
         return Versions(
+            pairtool: pairtool,
             swift: swiftVersion,
             system: system,
             kernel: withUnsafeBytes(of: names.release, text),
@@ -171,7 +179,6 @@ struct DoctorReport: Encodable, Sendable {
     }
 
     private static func content(of path: String) -> String {
-        let bytes = try? InputFile.read(path, limit: 8 << 20)
-        return String(decoding: (bytes ?? nil) ?? [], as: UTF8.self)
+        String(decoding: (try? PrivateFile.read(path, limit: 8 << 20)) ?? [], as: UTF8.self)
     }
 }

@@ -1,40 +1,38 @@
-import CompanionApp
 import CompanionWire
-import FoundationEssentials
-import Terminal
+package import FoundationEssentials
 
 /// A code that was found in a picture.
-struct ScanFinding: Encodable {
-    enum Kind: String, Encodable {
+package struct ScanFinding: Encodable, Sendable {
+    package enum Kind: String, Encodable, Sendable {
         case pairing
         case unusable
         case foreign
     }
 
-    var file: String
-    var kind: Kind
-    var `protocol`: String?
+    package var file: String
+    package var kind: Kind
+    package var `protocol`: String?
     /// The kind of a code that is not for pairing, or the reason why a pairing code cannot be used; nil for a usable
     /// one.
-    var description: String?
+    package var description: String?
     /// The protocol version: 1 names no host, 2 names a host and its key.
-    var version: Int?
+    package var version: Int?
     /// The id of the host that the code names.
-    var host: String?
+    package var host: String?
     /// The address and port of that host according to the code: HTTPS, or HTTP for an AICLI server.
-    var address: String?
+    package var address: String?
     /// Other addresses of that host.
-    var otherAddresses: [String]?
+    package var otherAddresses: [String]?
     /// The pin of that host's TLS key.
-    var spki: String?
-    var expiresAt: Date?
+    package var spki: String?
+    package var expiresAt: Date?
     /// Seconds until it expires; negative afterwards.
-    var expiresIn: Int?
-    var expired: Bool?
-    var hasCode: Bool?
-    var hasToken: Bool?
-    var code: String?
-    var token: String?
+    package var expiresIn: Int?
+    package var expired: Bool?
+    package var hasCode: Bool?
+    package var hasToken: Bool?
+    package var code: String?
+    package var token: String?
     /// The text of the code; nil for a pairing code whose secrets are not shown, and for one that is not UTF-8.
     private var said: String?
     /// Its bytes, in Base64, if they are not UTF-8.
@@ -46,7 +44,7 @@ struct ScanFinding: Encodable {
         case said = "text"
     }
 
-    init(file: String, code found: FoundCode, showSecrets: Bool, now: Date) {
+    package init(file: String, code found: FoundCode, showSecrets: Bool, now: Date) {
         self.file = file
         if showSecrets || !found.content.isPairing {
             said = String(validating: found.bytes, as: UTF8.self)
@@ -86,33 +84,9 @@ struct ScanFinding: Encodable {
         }
     }
 
+    /// Whether it is an AICLI server's code.
+    package var isAICLI: Bool { self.protocol == Self.aicliProtocol }
+
     /// The value of `protocol` for an AICLI server's code. AICLI itself gives its code no name.
     private static let aicliProtocol = "aicli"
-
-    var text: String {
-        guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
-        guard self.protocol != Self.aicliProtocol else {
-            let facts: FactList = ["address": "\(address ?? "") (plain HTTP)", "token": token ?? Self.hidden]
-            return TerminalText.line("\(file): AICLI pairing code") + "\n" + facts.text(indent: 2)
-        }
-        let places = [address].compactMap(\.self) + (otherAddresses ?? [])
-        let facts: FactList = [
-            "protocol": "\(self.protocol ?? ""), version \(version ?? 1)",
-            "code": code ?? Self.hidden,
-            "token": token ?? (hasToken == true ? Self.hidden : "none"),
-            "host": host.map { $0 + (places.isEmpty ? "" : " at \(places.joined(separator: ", "))") },
-            "TLS key": spki.map { "pinned (\($0.prefix(12))…)" } ?? "none: plain HTTP",
-            "expires": expiry ?? "unknown",
-        ]
-        return TerminalText.line("\(file): CopilotForge pairing code") + "\n" + facts.text(indent: 2)
-    }
-
-    private static let hidden = "present (--show-secrets shows it)"
-
-    private var expiry: String? {
-        guard let expiresAt, let expiresIn else { return nil }
-        let span = TimeText.span(Double(expiresIn))
-        let left = expired == true ? "expired \(span) ago" : "\(span) left"
-        return "\(LocalTime.text(expiresAt)) (\(left), by this machine's clock)"
-    }
 }

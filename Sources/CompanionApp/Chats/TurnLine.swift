@@ -1,9 +1,13 @@
-import CompanionWire
+package import CompanionWire
 
 /// A line of JSON about a turn, as docs/json.md describes it.
-struct TurnLine: Encodable {
-    let event: TurnEvent
-    let chatID: String
+package struct TurnLine: Encodable {
+    private let event: TurnEvent
+    private let chatID: String
+
+    package init(event: TurnEvent, chatID: String) {
+        (self.event, self.chatID) = (event, chatID)
+    }
 
     private enum Key: String, CodingKey {
         case type, text, toolName, toolCallId, success, details, usage, files, chatId, turnId, answer, recovered
@@ -11,7 +15,7 @@ struct TurnLine: Encodable {
         case mimeType, size, data
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var line = encoder.container(keyedBy: Key.self)
         try line.encode(type, forKey: .type)
         switch event {

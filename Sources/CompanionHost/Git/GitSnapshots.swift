@@ -52,8 +52,8 @@ struct GitSnapshots: Sendable {
         var files = 20_000
         /// Bytes of a difference.
         var difference = 1 << 20
-        /// For each run of git.
-        var time = Duration.seconds(12)
+        /// For each run of git, unless its task has more.
+        var time: Duration { max(.seconds(12), GitRepository.time) }
         /// After a list of files that took longer, git notes which files it has read, and that they are as before.
         var listing = Duration.seconds(1)
     }

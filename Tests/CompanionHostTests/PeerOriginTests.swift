@@ -77,6 +77,49 @@ struct PeerOriginTests {
         }
     }
 
+    /// Connects to an address of one interface by another one, which is on the same network, and says both ends of the
+    /// connection as the server has them, with the peer's zone.
+    private static let across = """
+        import socket, sys
+        own = {fields[5]: socket.inet_ntop(socket.AF_INET6, bytes.fromhex(fields[0]))
+            for fields in map(str.split, open("/proc/net/if_inet6")) if fields[3] == "20"}
+        listener = socket.socket(socket.AF_INET6)
+        listener.bind(("::", 0)); listener.listen()
+        client = socket.socket(socket.AF_INET6)
+        client.connect((own["test1"], listener.getsockname()[1], 0, socket.if_nametoindex("test0")))
+        peer, here = (name() for c in [listener.accept()[0]] for name in (c.getpeername, c.getsockname))
+        print(f"{peer[0]}%{peer[3]}", peer[1], f"{here[0]}%{here[3]}", here[1], flush=True)
+        sys.stdin.read()
+        """
+
+    @Test(
+        "A process is found that has connected by one interface to another one on the same network",
+        .enabled(if: isPrivateNetwork, "needs a network of its own")
+    )
+    func twoInterfaces() async throws {
+        let outcome = try await Subprocess.run(
+            .name("python3"),
+            arguments: ["-c", Self.across],
+            input: .inputWriter,
+            output: .sequence,
+            error: .standardError
+        ) { process in
+            var words: [String] = []
+            for try await line in process.standardOutput.strings() {
+                words = line.trimmingWhitespace().split(separator: " ").map(String.init)
+                break
+            }
+            func end(_ index: Int) throws -> TCPSocket.End {
+                let address = try #require(words.indices.contains(index + 1) ? IPAddress(words[index]) : nil)
+                return TCPSocket.End(address: address, port: try #require(UInt16(words[index + 1])))
+            }
+            let origin = PeerOrigin(of: try end(0), connectedTo: try end(2))
+            try await process.standardInputWriter.finish()
+            return origin
+        }
+        #expect(outcome.closureResult == .owner)
+    }
+
     @Test("A connection that its client has closed cannot be attributed")
     func closed() async throws {
         #expect(try await origin(of: "closed") == .unknown)

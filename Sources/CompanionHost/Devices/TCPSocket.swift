@@ -25,7 +25,36 @@ struct TCPSocket: Sendable, Hashable {
     /// - Returns: nil where no process has it, and where the kernel cannot tell (it has to be built with
     ///   `CONFIG_INET_DIAG`, which ss(8) needs, too).
     init?(of client: End, connectedTo server: End) {
-        guard let answer = Self.answer(to: Self.question(about: client, connectedTo: server)),
+        let found = Set(
+            Self.interfaces(of: client, connectedTo: server).compactMap { interface in
+                TCPSocket(of: client, connectedTo: server, on: interface)
+            }
+        )
+        // Where several could be meant, nothing is known.
+        guard let socket = found.first, found.count == 1 else { return nil }
+        self = socket
+    }
+
+    /// The indexes of the interfaces that the client's socket may belong to; 0 stands for any.
+    ///
+    /// A socket with link-local addresses belongs to one interface. That is not the one of the zone that the server sees
+    /// where two interfaces of this machine are on the same network: then the connection leaves by one and arrives by
+    /// the other.
+    private static func interfaces(of client: End, connectedTo server: End) -> [UInt32] {
+        guard client.address.zone != nil || server.address.zone != nil else { return [0] }
+        guard let names = if_nameindex() else { return [] }
+        defer { if_freenameindex(names) }
+        var indexes: [UInt32] = []
+        var entry = names
+        while entry.pointee.if_index != 0 {
+            indexes.append(entry.pointee.if_index)
+            entry += 1
+        }
+        return indexes
+    }
+
+    private init?(of client: End, connectedTo server: End, on interface: UInt32) {
+        guard let answer = Self.answer(to: Self.question(about: client, connectedTo: server, on: interface)),
             // Where there is no such connection, the kernel shows who listens at the client's port.
             End(answer.id.idiag_src, port: answer.id.idiag_sport, family: answer.idiag_family)?.isSame(as: client)
                 == true,
@@ -36,7 +65,11 @@ struct TCPSocket: Sendable, Hashable {
         (owner, inode) = (answer.idiag_uid, answer.idiag_inode)
     }
 
-    private static func question(about client: End, connectedTo server: End) -> inet_diag_req_v2 {
+    private static func question(
+        about client: End,
+        connectedTo server: End,
+        on interface: UInt32
+    ) -> inet_diag_req_v2 {
         var question = inet_diag_req_v2()
         question.sdiag_family = UInt8(client.address.isIPv6 ? AF_INET6 : AF_INET)
         question.sdiag_protocol = UInt8(IPPROTO_TCP)
@@ -45,8 +78,7 @@ struct TCPSocket: Sendable, Hashable {
         question.id.idiag_dport = server.port.bigEndian
         withUnsafeMutableBytes(of: &question.id.idiag_src) { $0.copyBytes(from: client.address.bytes) }
         withUnsafeMutableBytes(of: &question.id.idiag_dst) { $0.copyBytes(from: server.address.bytes) }
-        // A socket with link-local addresses is one of its interface. The zone of a peer's address is a number.
-        question.id.idiag_if = (client.address.zone ?? server.address.zone).flatMap { UInt32($0) } ?? 0
+        question.id.idiag_if = interface
         // INET_DIAG_NOCOOKIE: whichever socket it is.
         question.id.idiag_cookie = (.max, .max)
         return question

@@ -43,7 +43,17 @@ struct WorktreeRemovalTests {
     /// A repository with two commits, of which the second one is checked out.
     private static let commits = "echo one >a; git add a; git commit -qm one; echo two >a; git commit -qam two"
 
-    private func withSession<R: Sendable>(_ body: (Session) async throws -> R) async throws -> R {
+    /// Runs a body with a session that has a worktree of its own.
+    ///
+    /// - Parameter limits: For a removal by force. Default: enough for a busy machine.
+    private func withSession<R: Sendable>(
+        _ limits: RemovalLimits = .patient,
+        _ body: (Session) async throws -> R
+    ) async throws -> R {
+        try await RemovalLimits.$forced.withValue(limits) { try await withSessionAndLimits(body) }
+    }
+
+    private func withSessionAndLimits<R: Sendable>(_ body: (Session) async throws -> R) async throws -> R {
         try await TestRepository.with(Self.commits) { repository in
             try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
                 let (chat, turn) = try await device.startTurn("true")
@@ -173,12 +183,6 @@ struct WorktreeRemovalTests {
         ]
     )
     func forced(script: String) async throws {
-        var limits = RemovalLimits.forced
-        (limits.look, limits.files, limits.branch) = (.seconds(60), .seconds(60), .seconds(60))
-        try await RemovalLimits.$forced.withValue(limits) { try await removedByForce(after: script) }
-    }
-
-    private func removedByForce(after script: String) async throws {
         try await withSession { session in
             let kept = session.repository.root + "-worktrees/kept"
             try write("mine", to: kept + "/file")
@@ -196,7 +200,8 @@ struct WorktreeRemovalTests {
 
     @Test("By force it is removed from a repository that git cannot read, and the branch that stays is named")
     func brokenRepository() async throws {
-        try await withSession { session in
+        // git waits here until it is ended.
+        try await withSession(.forced) { session in
             try await session.repository.shell("rm .git/HEAD; mkfifo .git/HEAD")
             let removed = try await session.remove(isForced: true)
             #expect(removed.status == 200, "\(removed.body)")
@@ -601,4 +606,9 @@ struct WorktreeRemovalTests {
 extension FileStatus {
     /// Whether nothing has a path, not even a link that leads nowhere.
     fileprivate static func isNothing(_ path: String) -> Bool { FileStatus(path, followingLinks: false) == nil }
+}
+
+extension RemovalLimits {
+    /// By force, where a test asks what is removed and not how fast.
+    static let patient = RemovalLimits(look: gitTime, files: gitTime, branch: gitTime, isForced: true)
 }

@@ -102,7 +102,7 @@ struct PeerOriginTests {
             arguments: ["-c", Self.across],
             input: .inputWriter,
             output: .sequence,
-            error: .standardError
+            error: .discarded
         ) { process in
             var words: [String] = []
             for try await line in process.standardOutput.strings() {

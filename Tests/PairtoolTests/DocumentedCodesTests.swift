@@ -36,8 +36,10 @@ import Testing
     @Test("Every code that a command can give is in docs/json.md")
     func complete() async throws {
         let quoted = try Self.quoted()
-        let given = try await BlockingCall.run { try Self.given(by: ["pairtool", "CompanionApp", "HostOwner", "PairingAgent"]) }
-            .filter { !Self.isLabel($0) }.subtracting(Self.renamed)
+        let given = try await BlockingCall.run {
+            try Self.given(by: ["pairtool", "CompanionApp", "HostOwner", "PairingAgent"])
+        }
+        .filter { !Self.isLabel($0) }.subtracting(Self.renamed)
         for code in [
             "host.not_running", "pairing.rate_limited", "chat.unknown", "image.corrupt", "provider.refused_url",
         ] {

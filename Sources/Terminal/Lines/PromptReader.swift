@@ -33,7 +33,7 @@ struct PlainPromptReader: PromptReader {
     func next(_ text: String?) async throws -> String? {
         if context.canAsk { context.stderr.write(TerminalContext.prompt) }
         let input = context.stdin
-        return try await BlockingCall.run { try input.readLine(echo: true) }
+        return try await BlockingCall.run { try input.readLine() }
     }
 
     func remember(_ prompt: String, isKept: Bool) {}
@@ -106,8 +106,12 @@ struct ReleasedInput: InputSource {
         try editor.released { try input.readSome() }
     }
 
-    func readLine(echo: Bool) throws -> String? {
-        try editor.released { try input.readLine(echo: echo) }
+    func readLine() throws -> String? {
+        try editor.released { try input.readLine() }
+    }
+
+    func readSecret(_ question: () -> Void) throws -> String? {
+        try editor.released { try input.readSecret(question) }
     }
 
     func readAnswer(_ question: () -> Void) throws -> String? {

@@ -97,9 +97,8 @@ extension TerminalContext {
     /// - Parameter question: Sanitised by the caller.
     /// - Returns: nil if there is no answer.
     package func secret(_ question: String) async throws -> String? {
-        stderr.write(question)
         defer { stderr.write("\n") }
-        return try await BlockingCall.run { try stdin.readLine(echo: false) }
+        return try await BlockingCall.run { try stdin.readSecret { stderr.write(question) } }
     }
 
     /// How long nobody can have read a question: a key that comes sooner was meant for something else.

@@ -10,9 +10,12 @@ package protocol InputSource: Sendable {
     func readSome() throws -> [UInt8]?
     /// The next line without its line end, or nil at the end of the input.
     ///
-    /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
-    func readLine(echo: Bool) throws -> String?
+    func readLine() throws -> String?
+    /// A line that a terminal does not show while it is typed.
+    ///
+    /// - Parameter question: Called once nothing that is typed is shown: the question is shown then.
+    func readSecret(_ question: () -> Void) throws -> String?
     /// A line that answers a question. Of what is pasted, the first line; the rest answers no other question.
     ///
     /// - Parameter question: Called once what is typed is for this line: the question is shown then.
@@ -37,18 +40,23 @@ package protocol InputSource: Sendable {
 extension InputSource {
     package func readAnswer(_ question: () -> Void) throws -> String? {
         question()
-        return try readLine(echo: true)
+        return try readLine()
+    }
+
+    package func readSecret(_ question: () -> Void) throws -> String? {
+        question()
+        return try readLine()
     }
 
     /// Without a terminal, a line.
     package func readEdited(_ text: String, editor: () -> LineEditor?) throws -> String? {
-        try readLine(echo: true)
+        try readLine()
     }
 
     /// Without a terminal, the first byte of a line.
     package func readKey(ready: () -> Void) throws -> UInt8? {
         ready()
-        return try readLine(echo: false).map { $0.utf8.first ?? UInt8(ascii: "\n") }
+        return try readLine().map { $0.utf8.first ?? UInt8(ascii: "\n") }
     }
 }
 
@@ -78,13 +86,13 @@ struct StandardInput: InputSource {
         // A terminal alone has something to drop: what waits in a pipe stays.
         tcflush(STDIN_FILENO, TCIFLUSH)
         question()
-        let answer = try readLine(echo: true)
+        let answer = try readLine()
         tcflush(STDIN_FILENO, TCIFLUSH)
         return answer
     }
 
     func readEdited(_ text: String, editor: () -> LineEditor?) throws -> String? {
-        guard let editor = editor() else { return try readLine(echo: true) }
+        guard let editor = editor() else { return try readLine() }
         var text = text
         while true {
             switch editor.readOnce(text) {
@@ -98,14 +106,19 @@ struct StandardInput: InputSource {
         }
     }
 
-    func readLine(echo: Bool) throws -> String? {
-        guard !echo else { return try nextLine() }
+    func readLine() throws -> String? { try nextLine() }
+
+    func readSecret(_ question: () -> Void) throws -> String? {
         var settings = termios()
-        guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return try nextLine() }
+        guard tcgetattr(STDIN_FILENO, &settings) == 0 else {
+            question()
+            return try nextLine()
+        }
         var original = settings
         settings.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &original) }
+        question()
         return try nextLine()
     }
 

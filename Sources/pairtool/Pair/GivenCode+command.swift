@@ -48,7 +48,7 @@ extension GivenCode {
             return
         }
         let input = context.stdin
-        let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
+        let line = try await BlockingCall.run { try input.readLine() } ?? ""
         try self.init(typed: line)
     }
 

@@ -249,7 +249,7 @@ private struct MemoryInput: InputSource {
         return rest.isEmpty ? nil : rest
     }
 
-    func readLine(echo: Bool) -> String? {
+    func readLine() -> String? {
         rest.withLockedValue { rest in
             guard !rest.isEmpty else { return nil }
             let line = rest.prefix { $0 != UInt8(ascii: "\n") }

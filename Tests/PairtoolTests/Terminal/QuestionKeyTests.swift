@@ -15,7 +15,7 @@ import Testing
 
         func readAll(limit: Int) -> [UInt8]? { nil }
         func readSome() -> [UInt8]? { nil }
-        func readLine(echo: Bool) -> String? { nil }
+        func readLine() -> String? { nil }
 
         func readKey(ready: () -> Void) -> UInt8? {
             ready()

@@ -23,6 +23,7 @@ import bench_corpus
 import bench_editor
 import bench_frames
 import bench_history
+import bench_public
 import bench_reach
 import bench_size
 import bench_slow
@@ -186,7 +187,14 @@ def main() -> int:
              "reach": partial(bench_reach.reach, row=row),
              "history": partial(bench_history.history, row=row, tool=TOOL), "slow": partial(bench_slow.slow, row=row)}
     checks = sys.argv[1:2] == ["--check"]
-    wanted = sys.argv[2 if checks else 1:] or list(parts)
+    wanted = sys.argv[2 if checks else 1:]
+    if wanted[:1] == ["qr-public"]:
+        if len(wanted) != 2 or not Path(wanted[1]).is_dir():
+            print("qr-public needs the folder of the pictures: scripts/bench qr-public DIR", file=sys.stderr)
+            return 2
+        folder, wanted = Path(wanted[1]).absolute(), ["qr-public"]
+        parts["qr-public"] = lambda _: bench_public.public(folder, row)
+    wanted = wanted or list(parts)
     if unknown := [name for name in wanted if name not in parts]:
         print(f"There is no part {unknown[0]}; there are: {', '.join(parts)}.", file=sys.stderr)
         return 2

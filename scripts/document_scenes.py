@@ -451,6 +451,7 @@ README = {
     "pairtool host revoke laptop": Scene(before=other_user("dora", "laptop"), typed=[("[y/N]", "y\r")]),
     "systemctl --user daemon-reload": SERVICE,
     "systemctl --user enable --now pairtool-host && pairtool host pair": SERVICE,
+    "scripts/bench qr-public qrcodes/detection": "the pictures are a download of 200 MB, without terms of use",
     "scripts/test": "it is what runs this", "scripts/test Doctor": "it is what runs this",
 }
 

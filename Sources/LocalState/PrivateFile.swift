@@ -30,14 +30,18 @@ package enum PrivateFile {
         String(cString: strerror(errno))
     }
 
-    /// Creates a directory and its missing parents, with mode 0700. Directories that exist keep their mode.
+    /// Creates a directory and its missing parents, with mode 0700, so that no power cut takes them away again.
+    /// Directories that exist keep their mode.
     package static func makeDirectory(_ path: String) throws(Failure) {
         let slash = UInt8(ascii: "/")
         // Starts at the current directory, or at the root.
         var built = path.utf8.first == slash ? "" : "."
         for part in path.utf8.split(separator: slash) where !part.elementsEqual(".".utf8) {
+            let parent = built
             built += "/" + String(decoding: part, as: UTF8.self)
-            if mkdir(built, 0o700) != 0, errno != EEXIST {
+            if mkdir(built, 0o700) == 0 {
+                syncDirectory(parent.isEmpty ? "/" : parent)
+            } else if errno != EEXIST {
                 let message = systemMessage()
                 var status = stat()
                 // For an existing parent, mkdir may fail for other reasons (a read-only file system).

@@ -91,7 +91,7 @@ struct CommandLedger: Sendable {
         effect: @escaping @Sendable (Database) throws -> CanonicalJSON,
         committed: @escaping @Sendable () -> Void = {}
     ) async throws -> Outcome {
-        try await database.writeChecked { database in
+        try await database.writeChecked(durably: true) { database in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 return Outcome(result: result, isReplay: true)
             }
@@ -116,7 +116,7 @@ struct CommandLedger: Sendable {
         permission: CompanionPermission,
         effect: () async throws -> CanonicalJSON
     ) async throws -> Outcome {
-        let known = try await database.writeChecked { database -> CanonicalJSON? in
+        let known = try await database.writeChecked(durably: true) { database -> CanonicalJSON? in
             if let result = try Self.result(of: command, digest: digest, in: database) {
                 guard result == Self.pending else { return result }
                 try requirePermission(permission, of: command)
@@ -134,7 +134,7 @@ struct CommandLedger: Sendable {
             try await forget(command)
             throw refusal
         }
-        try await database.write { try SeenCommand.update(command.commandId, result: result, in: $0) }
+        try await database.write(durably: true) { try SeenCommand.update(command.commandId, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 

@@ -7,10 +7,8 @@ import Logging
 
 /// Judges signed commands and executes each of them once (companion-v2, Signed commands).
 ///
-/// A command's id, nonce, result and effect in the database are stored in one transaction, before the answer. With WAL
-/// and `synchronous = NORMAL` a crash of this process loses none of them; a power cut may lose the last transactions,
-/// but then effect and memory of a command are lost together, so that its repetition is right to execute it. Waiting
-/// for the disk (`FULL`) would gain nothing more, and cost most of the speed.
+/// A command's id, nonce, result and effect in the database are stored in one transaction, which is on the disk before
+/// the answer: neither a crash nor a power cut takes back what a device was told.
 struct SignedCommandService: Sendable {
     /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
     static let maximumLead: TimeInterval = 60
@@ -296,7 +294,7 @@ extension SignedCommandService {
             "value": .string(value.string ?? String(decoding: value.json, as: UTF8.self)),
         ]
         let now = services.clock.now()
-        try await ledger.database.write { database in
+        try await ledger.database.write(durably: true) { database in
             try AuditLog.append(.agentConfigured, device: device, detail: detail, at: now, in: database)
         }
     }

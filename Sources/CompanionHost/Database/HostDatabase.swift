@@ -18,11 +18,7 @@ final class HostDatabase: Sendable {
     init(path: String) throws(CompanionHostError) {
         let directory = path.cut(atLast: "/").map { String($0.before) } ?? "."
         do {
-            try FileManager.default.createDirectory(
-                atPath: directory.isEmpty ? "/" : directory,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try PrivateFile.makeDirectory(directory)
         } catch {
             throw CompanionHostError(
                 .databaseUnavailable,
@@ -154,7 +150,7 @@ final class HostDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - durably: Whether the disk has it, and all before it, when this returns: no power cut takes it back. For
-    ///     whatever takes access away, counts guesses or is audited.
+    ///     whatever takes access away, counts guesses, is audited or was asked for by a signed command.
     ///   - committed: Called after the commit and before the next transaction, on the writer's queue.
     /// - Throws: ``CompanionHostError/Code/notStored``; nothing of the transaction is stored then.
     func write<Value: Sendable>(

@@ -7,7 +7,9 @@ struct PowerCutTests {
     private static let support =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Tests/Support"
 
-    @Test("Whenever the power is cut, nothing is lost that was said: pairings, rights, chats, rules and waiting prompts")
+    @Test(
+        "Whenever the power is cut, nothing is lost that was said: pairings, rights, chats, rules and waiting prompts"
+    )
     func everyMoment() async throws {
         try await Sandbox.with { user in
             let shim = "cc -shared -fPIC -o cut.so '\(Self.support)/power_cut.c' -ldl"

@@ -37,6 +37,9 @@ final class DeviceQuotas: Sendable {
     /// - Throws: ``HostError`` with `quota.exceeded`.
     func charge(_ usage: DeviceUsage, to id: String, in database: Database) throws {
         let hour = Self.hour(clock.now())
+        // What is older than a day counts no more.
+        try database.cachedStatement(sql: "DELETE FROM deviceUsage WHERE device = ? AND hour <= ?")
+            .execute(arguments: [id, hour - Self.hours])
         let statement = try database.cachedStatement(
             sql: """
                 SELECT coalesce(sum(chats), 0) AS chats, coalesce(sum(bytes), 0) AS bytes FROM deviceUsage

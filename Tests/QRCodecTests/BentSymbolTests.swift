@@ -3,7 +3,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("Symbols on paper that does not lie flat")
+@Suite("Symbols on paper that does not lie flat", .onOwnThread)
 struct BentSymbolTests {
     @Test("Versions 7 to 15, large and crisp, bent in five ways", arguments: 7...15, BentPaper.allCases)
     func bent(version: Int, paper: BentPaper) throws {

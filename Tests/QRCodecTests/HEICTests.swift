@@ -2,7 +2,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("HEIC images that say one thing and are another")
+@Suite("HEIC images that say one thing and are another", .onOwnThread)
 struct HEICTests {
     private static let payload = Array("formats".utf8)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("Files that mean harm, or are harmed")
+@Suite("Files that mean harm, or are harmed", .onOwnThread)
 struct HostileTests {
     @Test("No bytes are an empty file")
     func empty() {

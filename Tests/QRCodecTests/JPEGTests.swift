@@ -2,7 +2,7 @@ import CTurboJPEG
 import QRCodec
 import Testing
 
-@Suite("JPEG images of every kind")
+@Suite("JPEG images of every kind", .onOwnThread)
 struct JPEGTests {
     private static let payload = Array("kinds of JPEG".utf8)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("What is tried once the finder patterns led to nothing")
+@Suite("What is tried once the finder patterns led to nothing", .onOwnThread)
 struct LastStagesTests {
     /// A symbol of whose finder patterns only a cross is left: the ring's corners are gone.
     private static func crossed(_ payload: [UInt8], scale: Int) throws -> QRImage {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("Perfect drawings of symbols")
+@Suite("Perfect drawings of symbols", .onOwnThread)
 struct PerfectTests {
     @Test("A thousand random payloads are read, byte for byte", arguments: 0..<10)
     func random(part: Int) throws {

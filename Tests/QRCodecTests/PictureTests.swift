@@ -4,7 +4,7 @@ import QRCodec
 import SeededNumbers
 import Testing
 
-@Suite("Pictures as people take them")
+@Suite("Pictures as people take them", .onOwnThread)
 struct PictureTests {
     private static let payload = Array(Samples.good.utf8)
 

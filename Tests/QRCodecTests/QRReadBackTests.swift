@@ -3,7 +3,7 @@ import Testing
 
 @testable import QRCodec
 
-@Suite("Drawings are read before they are shown")
+@Suite("Drawings are read before they are shown", .onOwnThread)
 struct QRReadBackTests {
     @Test("A drawing that says something else, or nothing, is an error", arguments: [0, 1, 2])
     func wrong(kind: Int) throws {

@@ -3,7 +3,7 @@ import PNGFiles
 import QRCodec
 import Testing
 
-@Suite("Pictures made smaller for agents", .timeLimit(.minutes(15)))
+@Suite("Pictures made smaller for agents", .timeLimit(.minutes(15)), .onOwnThread)
 struct SmallerPictureTests {
     /// A picture that nothing compresses, with a red left half.
     private static func noise(side: Int) -> [UInt8] {

@@ -1,7 +1,7 @@
 import QRCodec
 import Testing
 
-@Suite("Drawings on terminals")
+@Suite("Drawings on terminals", .onOwnThread)
 struct TerminalDrawingTests {
     private static let payload = Array(Samples.good.utf8)
     private static let large = [UInt8](repeating: 0x61, count: 300)

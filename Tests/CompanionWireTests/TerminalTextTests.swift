@@ -38,5 +38,11 @@ struct TerminalTextTests {
     func json() {
         #expect(TerminalText.json("{\"a\":\"Stu\u{200D}dio\"}") == #"{"a":"Stu\u200ddio"}"#)
         #expect(TerminalText.json("\"👩\u{200D}🌾\"") == "\"👩\u{200D}🌾\"")
+        #expect(TerminalText.json("\"\u{61C}\u{200D}\"") == #""\u061c\u200d""#)
+    }
+
+    @Test("What stands in the place of a removed letter joins nothing")
+    func replaced() {
+        #expect(TerminalText.line("a\u{61C}\u{200D}b") == "a\u{FFFD}\u{FFFD}b")
     }
 }

@@ -18,7 +18,8 @@ package enum TerminalText {
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
         for scalar in text.unicodeScalars {
-            defer { previous = scalar }
+            // What stands in the place of a removed character joins nothing.
+            defer { previous = result.last }
             switch scalar {
             case "\n", "\t": result.append(keepsLines ? scalar : " ")
             case "\u{2028}", "\u{2029}": result.append(keepsLines ? "\n" : " ")
@@ -74,7 +75,7 @@ package enum TerminalText {
         var result = ""
         var previous: Unicode.Scalar?
         for scalar in json.unicodeScalars {
-            defer { previous = scalar }
+            defer { previous = result.unicodeScalars.last }
             if isUnsafe(scalar, after: previous) {
                 for unit in String(scalar).utf16 {
                     let digits = String(unit, radix: 16)

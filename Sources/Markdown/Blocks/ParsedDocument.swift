@@ -23,9 +23,11 @@ struct ParsedDocument: ~Copyable {
                 calloc: { count, size in
                     // As in cmark's own: without memory, the process ends.
                     let (bytes, isTooMuch) = count.multipliedReportingOverflow(by: size)
-                    guard !isTooMuch, let new = aligned_alloc(MemoryLayout<max_align_t>.alignment, bytes) else {
-                        abort()
-                    }
+                    let alignment = MemoryLayout<max_align_t>.alignment
+                    guard !isTooMuch, bytes <= Int.max - alignment else { abort() }
+                    // C11, 7.22.3.1: a multiple of the alignment.
+                    let whole = (bytes + alignment - 1) / alignment * alignment
+                    guard let new = aligned_alloc(alignment, whole) else { abort() }
                     return memset(new, 0, bytes)
                 },
                 realloc: { old, size in realloc(old, size) ?? { abort() }() },

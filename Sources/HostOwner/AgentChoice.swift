@@ -39,7 +39,7 @@ package struct AgentChoice: Sendable {
     /// The box for agents; nil for none.
     package var box: Box?
 
-    /// What agents in a box may use besides the project and their own files.
+    /// The rights of agents in a box besides the project and their own files.
     package struct Box: Sendable {
         package var hasNetwork: Bool
         /// Files and directories that they may write.

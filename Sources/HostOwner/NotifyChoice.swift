@@ -12,7 +12,7 @@ package struct NotifyChoice: Sendable {
     /// A file with such addresses, one on each line.
     package var file: String?
     package var detail: NotifySettings.Detail
-    /// Where the access token is; nil for none.
+    /// The source of the access token; nil for none.
     package var token: TokenSource?
 
     package init(urls: [String], file: String?, detail: NotifySettings.Detail, token: TokenSource?) {

@@ -7,7 +7,7 @@ Prints a line of JSON with the display when it is ready, and one for each line o
     paint FILE        shows a greymap (binary PGM)
     copy TYPE FILE    puts a file into the clipboard, by xclip
 """
-import argparse, json, mmap, os, struct, subprocess, sys, tempfile
+import argparse, ctypes, json, mmap, os, signal, struct, subprocess, sys, tempfile
 
 
 def tell(**fields):
@@ -41,6 +41,11 @@ def paint(folder, depth, path):
             screen[place:place + len(row_bytes)] = row_bytes
 
 
+def end_with_this():
+    """In a program that is about to be started: it ends with this one, also where that is killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--depth", type=int, default=24)
@@ -51,6 +56,7 @@ def main():
             ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"800x600x{options.depth}", "-fbdir", folder,
              "-nolisten", "tcp", "-noreset"],
             pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=end_with_this,
         )
         try:
             os.close(writer)

@@ -6,7 +6,7 @@ Each line of input names a file: what the window shows is written to it as a gre
 line of JSON, {"text": TEXT, "number": NUMBER}. xterm itself says what the text is, once it has shown all that came before. With
 --apart, the command runs in a network namespace of its own with a loopback interface.
 """
-import argparse, json, mmap, os, re, signal, socket, struct, subprocess, sys, tempfile
+import argparse, ctypes, json, mmap, os, re, signal, socket, struct, subprocess, sys, tempfile
 
 # Beyond the largest window that is asked for.
 SCREEN = (2200, 1400)
@@ -39,6 +39,11 @@ def capture(folder, path):
                 picture.write(screen[start + y * row:start + y * row + 4 * width][1::4])
 
 
+def end_with_this():
+    """In a program that is about to be started: it ends with this one, also where that is killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", default="80x24")
@@ -57,6 +62,7 @@ def main():
             ["Xvfb", "-displayfd", str(writer), "-screen", "0", "%dx%dx24" % SCREEN, "-fbdir", folder, "-nolisten", "tcp",
              "-noreset"],
             pass_fds=[writer], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=end_with_this,
         )
         try:
             os.close(writer)

@@ -6,34 +6,35 @@ import PairingAgent
 import Providers
 import QRCodec
 
-extension AppEnvironment {
-    /// Reads a picture that goes with a prompt. One that is too large for agents and services is made smaller.
+/// Pictures that go with a prompt.
+package enum PromptPicture {
+    /// Reads a picture of a file. One that is too large for agents and services is made smaller.
     ///
     /// - Throws: `AppError` if the file cannot be read, is not a picture or cannot be made small enough.
-    package func picture(_ path: String) async throws -> TurnImage {
+    package static func read(_ path: String, in environment: AppEnvironment) async throws -> TurnImage {
         let limit = ImageLimits.default.maxFileBytes
-        guard let bytes = try await fileContent(path, limit) else {
+        guard let bytes = try await environment.fileContent(path, limit) else {
             throw ProviderError(.image, provider: nil, message: "The picture has more than \(limit) bytes.")
                 .named(path)
         }
-        return try await Self.image(bytes, named: path)
+        return try await image(bytes, named: path)
     }
 
-    /// Reads pictures, as ``picture(_:)`` does.
-    package func pictures(_ paths: [String]) async throws -> [TurnImage] {
+    /// Reads the pictures of several files.
+    package static func read(_ paths: [String], in environment: AppEnvironment) async throws -> [TurnImage] {
         var images: [TurnImage] = []
-        for path in paths { images.append(try await picture(path)) }
+        for path in paths { images.append(try await read(path, in: environment)) }
         return images
     }
 
     /// The picture in the desktop's clipboard.
     ///
     /// - Throws: `DesktopError` if there is none; `AppError` as for a file.
-    package func pastedPicture() async throws -> TurnImage {
-        guard case .picture(let bytes) = try await Clipboard(environment: variables).content() else {
+    package static func pasted(in environment: AppEnvironment) async throws -> TurnImage {
+        guard case .picture(let bytes) = try await Clipboard(environment: environment.variables).content() else {
             throw DesktopError(.empty, message: "the clipboard has no picture", remedy: "/image FILE")
         }
-        return try await Self.image(bytes, named: "the clipboard")
+        return try await image(bytes, named: "the clipboard")
     }
 
     /// - Parameter name: The picture's place, for errors.

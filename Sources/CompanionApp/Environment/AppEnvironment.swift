@@ -1,4 +1,5 @@
 package import CompanionClient
+import CompanionWire
 package import Discovery
 package import FoundationEssentials
 package import History
@@ -78,6 +79,14 @@ extension AppEnvironment {
     /// The settings of tunnels to hosts.
     package var tunnels: Tunnel.Settings {
         Tunnel.Settings(directory: paths.runtime, keys: paths.data, logger: logger("tunnel"))
+    }
+
+    /// The path with the home directory in place of `~`.
+    package func expanded(_ path: String) -> String { HomePath.expanded(path, variables) }
+
+    /// The bytes of a file, as ``content`` has them, where `-` is a file like any other.
+    func fileContent(_ path: String, _ limit: Int) async throws -> [UInt8]? {
+        try await content(path.isSame(as: "-") ? "./-" : path, limit)
     }
 
     /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.

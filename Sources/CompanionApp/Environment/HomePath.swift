@@ -10,13 +10,3 @@ package enum HomePath {
         return home + path.dropFirst()
     }
 }
-
-extension AppEnvironment {
-    /// The path with the home directory in place of `~`.
-    package func expanded(_ path: String) -> String { HomePath.expanded(path, variables) }
-
-    /// The bytes of a file, as ``content`` has them, where `-` is a file like any other.
-    func fileContent(_ path: String, _ limit: Int) async throws -> [UInt8]? {
-        try await content(path.isSame(as: "-") ? "./-" : path, limit)
-    }
-}

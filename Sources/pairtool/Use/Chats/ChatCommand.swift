@@ -73,7 +73,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let pictures = try await options.environment.pictures(images)
+        let pictures = try await PromptPicture.read(images, in: options.environment)
         var output = notifications.output(options)
         output.isPlain = rendering.plain
         let completer = ChatCompleter(context: output.context)

@@ -98,7 +98,7 @@ struct SendCommand: AsyncParsableCommand {
         output.isPlain = rendering.plain
         let environment = output.environment()
         let prompt = try await output.context.prompt(lacksPrompt ? "-" : words[words.count - 1])
-        let pictures = try await output.environment().pictures(images)
+        let pictures = try await PromptPicture.read(images, in: output.environment())
         let host = new ? self.host.selector : try await self.host.selector.holding(chat: words[0], in: environment)
         guard !queue else {
             return try await QueuedSend(host: host, output: output).send(prompt) {

@@ -214,8 +214,8 @@ extension ChatLoop {
         let (before, environment) = (conversation, session.environment)
         let picture = try await run("Stopped.") {
             try await before.checkTakesImages()
-            guard let path else { return try await environment.pastedPicture() }
-            return try await environment.picture(path)
+            guard let path else { return try await PromptPicture.pasted(in: environment) }
+            return try await PromptPicture.read(path, in: environment)
         }
         guard let picture = picture.value else { return }
         conversation.images.append(picture)

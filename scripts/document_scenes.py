@@ -55,12 +55,17 @@ def checked_host(**more):
     return host(stops=True, **more)
 
 
+def interruptible():
+    """In a program that is about to be started: Ctrl-C ends it, also where this runs in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Program:
     """A program in the background, and what it has printed."""
 
     def __init__(self, command, environment, folder):
         self.process = subprocess.Popen(["sh", "-c", "exec 2>&1; exec " + command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env=environment, cwd=folder, start_new_session=True)
+                                        env=environment, cwd=folder, start_new_session=True, preexec_fn=interruptible)
         self.lines, self.changed, self.ended = [], threading.Condition(), False
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -163,7 +168,7 @@ class Stage:
     def shell(self, command, user=None, status=0):
         """Runs a command that no document has. Returns what it printed."""
         answer = subprocess.run(["sh", "-c", command], env=self.environment(user), cwd=self.folder(user), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, preexec_fn=interruptible)
         text = answer.stdout.decode(errors="replace")
         if answer.returncode != status:
             raise AssertionError(f"{command}: {answer.returncode}: {text}")
@@ -283,7 +288,7 @@ class Stage:
         if scene.typed or scene.tty:
             return self.type(command, scene.typed)
         answer = subprocess.run(["sh", "-c", command], env=self.environment(), cwd=self.folder(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, preexec_fn=interruptible)
         text = answer.stdout.decode(errors="replace")
         return answer.returncode, text.rstrip("\n").split("\n") if text else []
 
@@ -291,6 +296,7 @@ class Stage:
         """Runs a command at a terminal, and types each text once that before it is shown."""
         child, terminal = pty.fork()
         if child == 0:
+            interruptible()
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
             os.chdir(self.folder())
             os.execve("/bin/sh", ["sh", "-c", "exec " + command], self.environment())

@@ -4,22 +4,22 @@ A document has a function that opens its stage, and a scene for each command lin
 her project: a string is the reason why it is not run here. Scenes of the same command line are taken in their order.
 """
 import dataclasses
-import fcntl
 import http.server
 import json
 import os
 import pathlib
-import pty
 import re
 import select
 import signal
 import socket
-import struct
 import subprocess
-import termios
+import sys
 import threading
 import time
 import typing
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Tests/Support"))
+import terminal  # noqa: E402
 
 # What ends a program that does not end: far above what a slow machine needs.
 PATIENCE = 120
@@ -48,7 +48,7 @@ class Scene:
 
 def host(**more):
     """A host in the background, until the next one."""
-    return Scene(until=r"^(Advertised|.* listens on port (.|\n)*Advertised)", **more)
+    return Scene(until="^Advertised", **more)
 
 
 def checked_host(**more):
@@ -294,33 +294,26 @@ class Stage:
 
     def type(self, command, steps):
         """Runs a command at a terminal, and types each text once that before it is shown."""
-        child, terminal = pty.fork()
-        if child == 0:
-            interruptible()
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-            os.chdir(self.folder())
-            os.execve("/bin/sh", ["sh", "-c", "exec " + command], self.environment())
+        variables = [f"{name}={value}" for name, value in self.environment().items()]
+        child, end = terminal.begin(["env", "-i", "--default-signal=INT", f"--chdir={self.folder()}", *variables,
+                                        "sh", "-c", "exec " + command], 120, 40)
         shown, place, steps = b"", 0, list(steps)
-        while select.select([terminal], [], [], PATIENCE)[0]:
-            try:
-                part = os.read(terminal, 65536)
-            except OSError:
-                part = b""
-            if not part:
+        while select.select([end], [], [], PATIENCE)[0]:
+            if not (part := terminal.read(end)):
                 break
             shown += part
             while steps and (found := shown.find(steps[0][0].encode(), place)) >= 0:
                 awaited, typed = steps.pop(0)
                 place = found + len(awaited.encode())
-                os.write(terminal, (typed(self) if callable(typed) else typed).encode())
+                os.write(end, (typed(self) if callable(typed) else typed).encode())
         else:
             os.kill(child, signal.SIGKILL)
-        os.close(terminal)
+        os.close(end)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         # As a shell has it.
         status = 128 - status if status < 0 else status
-        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07", "", shown.decode(errors="replace"))
-        lines = [line.split("\r")[-1] for line in re.sub("\r+\n", "\n", text).rstrip("\n").split("\n")]
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07", "", terminal.text(shown))
+        lines = [line.split("\r")[-1] for line in text.rstrip("\n").split("\n")]
         return status, lines + [f"“{awaited}” was not shown" for awaited, _ in steps]
 
 

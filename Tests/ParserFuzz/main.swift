@@ -1,4 +1,4 @@
-import Glibc
+import FuzzDriver
 
 @testable import CompanionWire
 @testable import LineEditor
@@ -17,15 +17,6 @@ enum Target: String {
     case markdown
     case text
     case keys
-
-    static let chosen: Target = {
-        let name = getenv("FUZZ_FORMAT").map { String(cString: $0) } ?? ""
-        guard let target = Target(rawValue: name) else {
-            print("There is no parser \(name).")
-            exit(2)
-        }
-        return target
-    }()
 
     func feed(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
@@ -103,21 +94,5 @@ enum Target: String {
     }
 }
 
-typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<Int8>?>
-
-@_cdecl("LLVMFuzzerTestOneInput")
-func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    Target.chosen.feed(Array(UnsafeBufferPointer(start: data, count: count)))
-    return 0
-}
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<Arguments>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
-
-var count = CommandLine.argc
-var arguments = CommandLine.unsafeArgv
-_ = runDriver(&count, &arguments) { fuzz($0, $1) }
+let target: Target = chosenTarget()
+runLibFuzzer(target.feed)

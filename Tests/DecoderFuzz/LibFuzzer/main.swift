@@ -1,4 +1,4 @@
-import Glibc
+import FuzzDriver
 
 @testable import QRCodec
 
@@ -13,15 +13,6 @@ enum Target: String {
     case y4m
     case mjpeg
     case any
-
-    static let chosen: Target = {
-        let name = getenv("FUZZ_FORMAT").map { String(cString: $0) } ?? "any"
-        guard let target = Target(rawValue: name) else {
-            print("There is no format \(name).")
-            exit(2)
-        }
-        return target
-    }()
 
     func feed(_ bytes: [UInt8]) {
         let limits = ImageLimits(maxPixels: 1_000_000, maxWorkingBytes: 32 << 20)
@@ -47,21 +38,5 @@ enum Target: String {
     }
 }
 
-typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<Int8>?>
-
-@_cdecl("LLVMFuzzerTestOneInput")
-func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    Target.chosen.feed(Array(UnsafeBufferPointer(start: data, count: count)))
-    return 0
-}
-
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<Arguments>,
-    _ test: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt
-) -> CInt
-
-var count = CommandLine.argc
-var arguments = CommandLine.unsafeArgv
-_ = runDriver(&count, &arguments) { fuzz($0, $1) }
+let target: Target = chosenTarget()
+runLibFuzzer(target.feed)

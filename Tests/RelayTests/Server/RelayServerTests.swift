@@ -209,7 +209,8 @@ struct RelayServerTests {
                             }
                         }
                     }
-                    return refusal != nil
+                    // Beside other load, the greetings of the crowd can take longer than this one waits.
+                    return refusal != nil && refusal?.code != .timedOut
                 }
                 #expect(refusal?.code == .full)
                 #expect(refusal?.message.has("is over its limits and takes no more connections") == true)

@@ -112,7 +112,7 @@ package func withRelayServer<Result>(
     }
 }
 
-/// Starts a program whose output goes to a file.
+/// Starts a program whose output goes to a file. It gets none of the files that this process has open.
 private func spawn(_ arguments: [String], log: String) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -120,6 +120,7 @@ private func spawn(_ arguments: [String], log: String) throws -> pid_t {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    for file in 3..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), 4096)) { posix_spawn_file_actions_addclose(&actions, file) }
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process: pid_t = 0

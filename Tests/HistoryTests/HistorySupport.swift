@@ -68,13 +68,6 @@ final class TestHistory {
         }
     }
 
-    func count(inChat chat: String) async throws -> Int {
-        try await store.read { database in
-            let sql = "SELECT count(*) FROM message JOIN chat ON chat.key = chat WHERE chat.id = ?"
-            return try Int.fetchOne(database, sql: sql, arguments: [chat]) ?? 0
-        }
-    }
-
     func list(projects: [String], at now: Date = TestHistory.now) async throws {
         try await store.keep(
             projects: projects.map { CompanionProject(id: $0, name: $0, localPath: "/\($0)", lastUpdatedAt: nil) },

@@ -8,7 +8,8 @@ import History
 ///     history-writer FILE write NAME COUNT    writes pages to the chat NAME
 ///     history-writer FILE fill CHATS          writes the chats of a file: in each line {"id", "title", "messages"}, whose
 ///                                             texts are prompts and answers in turn
-///     history-writer FILE prune               removes what is older than a day
+///     history-writer FILE prune TIME          removes what is older than a day; is killed once that has taken it so many
+///                                             microseconds of the processor, 0 for never
 ///
 /// Prints a line after each page that is stored.
 let arguments = CommandLine.arguments
@@ -74,5 +75,10 @@ func fill(_ path: String) async throws {
 switch arguments[2] {
 case "write": try await writePages(arguments[3], Int(arguments[4]) ?? 0)
 case "fill": try await fill(arguments[3])
-default: _ = try await store.prune(HistoryLimits(age: 86_400, size: .max), now: now)
+default:
+    // Whatever else the machine does: a signal that nobody catches.
+    let time = timeval(tv_sec: 0, tv_usec: Int(arguments[3]) ?? 0)
+    var timer = itimerval(it_interval: timeval(), it_value: time)
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
+    _ = try await store.prune(HistoryLimits(age: 86_400, size: .max), now: now)
 }

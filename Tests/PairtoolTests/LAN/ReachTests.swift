@@ -52,7 +52,10 @@ struct ReachTests {
             chmod 755 $LAN/listed
             beds() { seq -f 'bed %g' $1 $2 >&5; }
             end_beds() { echo end >&5; }
-            pair() { on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 -q >&2 || fail "$1 is not paired"; }
+            pair() {
+                # Beside other load, the ten seconds of the default are short for a relay.
+                on $1 "$PAIRTOOL" pair --qr $LAN/qr.png --name $1 --timeout 60s -q >&2 || fail "$1 is not paired"
+            }
             relay
             RELAY=$(sed -n 's/.*\\(relay:[^ ]*\\).*/\\1/p' $LAN/relay.out | head -n 1 | sed 's/0\\.0\\.0\\.0/10.77.0.1/')
 

@@ -383,8 +383,9 @@ struct ReachTests {
                 relay none
                 sent() { desk send --new --project garden "show README.md"; }
                 wait_until sent
+                # What was cut off before its prompt was through has left a chat without one.
                 for chat in $(desk chats garden -q); do
-                    [ "$(desk messages $chat --json | grep -c '"role":"user"')" = 1 ] || fail "a prompt came twice"
+                    [ "$(desk messages $chat --json | grep -c '"role":"user"')" -le 1 ] || fail "a prompt came twice"
                 done
                 shed host audit --json | grep -o '"kind":"[a-z.]*"' | sort -u
                 shed host status --json | grep -o '"devices":[0-9]*'

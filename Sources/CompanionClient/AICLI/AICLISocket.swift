@@ -82,20 +82,15 @@ struct AICLISocket: Sendable {
         within budget: StreamBudget,
         _ take: (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
-        var message = ByteBuffer()
+        var messages = WebSocketMessages(limit: largestMessage)
         var received = 0
         var garbage = 0
         do {
             for try await frame in inbound {
-                var data = frame.unmaskedData
-                received += data.readableBytes
-                guard budget.takes(bytes: data.readableBytes) else { return tooLarge }
-                switch frame.opcode {
-                case .text, .binary, .continuation:
-                    guard message.readableBytes + data.readableBytes <= largestMessage else { return tooLarge }
-                    message.writeBuffer(&data)
-                    guard frame.fin else { continue }
-                    defer { message.clear() }
+                received += frame.length
+                guard budget.takes(bytes: frame.length) else { return tooLarge }
+                switch messages.take(frame) {
+                case .message(let message):
                     guard budget.takesFrame() else { return tooLarge }
                     if let frame = AICLIFrame(json: message.readableBytesView) {
                         take(frame)
@@ -103,12 +98,13 @@ struct AICLISocket: Sendable {
                         garbage += 1
                         guard garbage < 100 else { return isGarbage }
                     }
-                case .ping:
+                case .tooLarge: return tooLarge
+                case .ping(let data):
                     try? await outbound.write(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data))
-                case .connectionClose:
+                case .close(var data):
                     let code = data.readWebSocketErrorCode().map { Int(UInt16(webSocketErrorCode: $0)) }
                     return AICLIClosure(code: code)
-                default: continue
+                case .nothing: continue
                 }
             }
         } catch is CancellationError {

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import NIOCore
+import NIOFoundationCompat
 import NIOPosix
 import NIOSSL
 import NIOWebSocket
@@ -70,32 +71,26 @@ struct LiveConnection: Sendable {
     /// Reports events until the host closes the connection.
     func run(_ take: (LiveEvent) async throws -> Void) async throws {
         try await frames.executeThenClose { inbound, outbound in
-            var text: [UInt8] = []
+            var messages = WebSocketMessages(limit: Self.largestEvent)
             var next = inbound.makeAsyncIterator()
             while let frame = try await Self.frame(&next) {
-                var data = frame.unmaskedData
-                switch frame.opcode {
-                case .text, .continuation:
-                    text += data.readBytes(length: data.readableBytes) ?? []
-                    guard text.count <= Self.largestEvent else {
-                        throw CompanionClientError(.tooLarge, message: "The host sent a live event of more than 1 MiB.")
-                    }
-                    guard frame.fin else { continue }
-                    defer { text = [] }
+                switch messages.take(frame) {
+                case .message(let message):
                     // Skip events that this version cannot read.
-                    guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(text)) else {
+                    guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(buffer: message)) else {
                         continue
                     }
                     try await take(event)
-                case .ping:
+                case .tooLarge:
+                    throw CompanionClientError(.tooLarge, message: "The host sent a live event of more than 1 MiB.")
+                case .ping(let data):
                     try? await outbound.write(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data))
-                case .connectionClose:
+                case .close(let data):
                     try? await outbound.write(
                         WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: data)
                     )
                     return
-                default:
-                    continue
+                case .nothing: continue
                 }
             }
         }

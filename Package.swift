@@ -1,12 +1,16 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+/// Whether `scripts/fuzz` builds this: our code is optimised then, and tells libFuzzer which way an input takes through it.
+let isFuzzed = Context.environment["PAIRTOOL_FUZZ"] != nil
+
 /// Upcoming features that every target of ours opts into.
-let strict: [SwiftSetting] = [
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let strict: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (isFuzzed ? [.unsafeFlags(["-O", "-enable-testing", "-sanitize=fuzzer"])] : [])
 
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
 let systemLibraries: [Target] =
@@ -384,6 +388,25 @@ let tests: [Target] = [
     ),
 ]
 
+let fuzzing: [Target] = [
+    .target(name: "FuzzDriver", path: "Tests/FuzzDriver"),
+    .executableTarget(
+        name: "ParserFuzz",
+        dependencies: [
+            "CDBus", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "FuzzDriver",
+            "LineEditor", "Markdown", "Providers", "Relay",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOEmbedded", package: "swift-nio"),
+            .product(name: "NIOWebSocket", package: "swift-nio"),
+        ],
+        path: "Tests/ParserFuzz",
+        exclude: ["Seeds", "words.dict"],
+        swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+    ),
+]
+
 let package = Package(
     name: "pairtool",
     products: [
@@ -408,6 +431,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
     ],
-    targets: systemLibraries + modules + tests,
+    targets: systemLibraries + modules + tests + (isFuzzed ? fuzzing : []),
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import FuzzDriver
 
+@testable import CompanionHost
 @testable import CompanionWire
 @testable import LineEditor
 @testable import Markdown
@@ -17,6 +18,15 @@ enum Target: String {
     case markdown
     case text
     case keys
+    case git
+    // Those of other programs on the network, in files of their own.
+    case dns
+    case dbus
+    case relay
+    case lumi
+    case aicli
+    case provider
+    case websocket
 
     func feed(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
@@ -48,6 +58,14 @@ enum Target: String {
             var (decoder, rest) = (KeyDecoder(), bytes[...])
             while !rest.isEmpty { if decoder.next(&rest).isEmpty { precondition(rest.isEmpty) } }
             while decoder.limit != nil, let _ = decoder.endWait() {}
+        case .git: feedGit(bytes)
+        case .dns: feedDNS(bytes)
+        case .dbus: feedDBus(bytes)
+        case .relay: feedRelay(bytes)
+        case .lumi: feedLumi(bytes)
+        case .aicli: feedAICLI(bytes)
+        case .provider: feedProvider(bytes)
+        case .websocket: feedWebSocket(bytes)
         }
     }
 
@@ -76,10 +94,30 @@ enum Target: String {
         var lines = ACPLines(limit: 4096)
         bytes.withUnsafeBytes { bytes in
             _ = lines.take(bytes) { line in
-                for message in ACPMessage.all(in: line) { _ = message }
+                for message in ACPMessage.all(in: line) { read(message) }
                 return true
             }
         }
+    }
+
+    private func read(_ message: ACPMessage) {
+        guard case .request(_, _, let value) = message else {
+            if case .notification(_, let value) = message { _ = ACPUpdate(value["update"] ?? value) }
+            return
+        }
+        _ = try? ACPForm(key: 1, value: value, session: "s")
+        _ = ACPCommand(value["toolCall"]?["rawInput"])
+        _ = ACPToolCall(value["toolCall"] ?? value)
+    }
+
+    /// What git says of a repository whose files are an agent's.
+    private func feedGit(_ bytes: [UInt8]) {
+        for change in GitSnapshots.parse(bytes, digits: 40) { precondition(!change.paths.isEmpty) }
+        // Whole files go, or stay as they are but for their names.
+        precondition(GitSnapshots.withoutLeftOut(GitSnapshots.withoutLeftOut(bytes[...])[...]).count <= 5 * bytes.count)
+        _ = LFSPointer(bytes)
+        let path = GitPath(bytes)
+        precondition(!TerminalText.isUnsafe(path.quoted) && !path.text.utf8.contains(0x0A))
     }
 
     private func render(_ text: String, columns: Int) {

@@ -99,7 +99,7 @@ extension GitSnapshots {
 
     /// Removes from a difference the files that were left out, in the old tree or in the new one. Names that are not
     /// UTF-8 are in quotes.
-    private static func withoutLeftOut(_ difference: ArraySlice<UInt8>) -> [UInt8] {
+    static func withoutLeftOut(_ difference: ArraySlice<UInt8>) -> [UInt8] {
         func marks(_ mark: String) -> [[UInt8]] { ["+", "-"].map { Array("\($0)Subproject commit \(mark)".utf8) } }
         let (leftOut, repositories) = (marks(leftOutMark), marks(repositoryMark))
         let begin = Array("diff --git ".utf8)

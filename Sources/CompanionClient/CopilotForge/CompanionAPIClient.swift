@@ -100,9 +100,9 @@ package struct CompanionAPIClient: Sendable {
         let target = line.target
         try target.requireAllowed(with: security)
         var configuration = configuration
-        configuration.timeouts = target.allowing(configuration.timeouts)
-        // The line may lead through a tunnel later; and a host that does not answer at its address is looked for elsewhere.
+        // A host that does not answer at its address is looked for elsewhere, and may be reached through a tunnel then.
         if line.canMove { configuration.timeouts.connect = .seconds(8) }
+        configuration.timeouts = target.allowing(configuration.timeouts)
         if security != .plain {
             // v2 streams have a comment every 15 s; v1 streams are silent for as long as the model thinks.
             configuration.timeouts.idle = min(configuration.timeouts.idle, configuration.timeouts.silence)

@@ -274,11 +274,14 @@ struct ReachTests {
         #expect(run.output == "", "\(run.output)")
     }
 
-    @Test("A slow line with losses through a relay carries an answer")
-    func slowLine() async throws {
+    @Test(
+        "A slow line, or one with losses, through a relay carries an answer",
+        arguments: ["loss 2% delay 100ms", "delay 900ms"]
+    )
+    func slowLine(_ line: String) async throws {
         let run = try await LAN.run(
             Self.relayed + """
-                netem relay loss 2% delay 100ms
+                netem relay \(line)
                 host
                 pair desk
                 on desk "$PAIRTOOL" send --new --project garden "show README.md" || fail "no answer"

@@ -70,7 +70,7 @@ def relay():
 
 
 def lumi():
-    """Two payloads: an answer with a result, and one that streams."""
+    """Two payloads: an answer with a result, and one with an error."""
     uuid = "5F3B2C1A-0000-4000-8000-000000000001"
     answers = [
         {"id": uuid, "success": True, "result": {"conversations": [{"id": uuid, "title": "One"}]}},
@@ -102,7 +102,7 @@ def aicli():
 
 
 def git():
-    """What `git diff-tree -z --raw --numstat -p` says of a changed, a renamed and a linked file."""
+    """What `git diff-tree -z --raw --numstat -p` says of a changed file, a renamed one and a submodule."""
     old, new, none = "1" * 40, "2" * 40, "0" * 40
     raw = [
         f":100644 100644 {old} {new} M", "a", f":100644 100644 {old} {old} R100", "b", "c",

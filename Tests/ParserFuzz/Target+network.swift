@@ -92,18 +92,18 @@ extension Target {
     }
 
     func feedWebSocket(_ bytes: [UInt8]) {
-        let (longestFrame, longest) = (4096, 8192)
+        let longest = 4096
         let channel = EmbeddedChannel(
-            handlers: [ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longestFrame)), WebSocketMonitor()]
+            handlers: [
+                ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: longest)),
+                WebSocketOpening.makeAggregator(longest), WebSocketMonitor(),
+            ]
         )
         defer { _ = try? channel.finish(acceptAlreadyClosed: true) }
         _ = try? channel.writeInbound(ByteBuffer(bytes: bytes))
-        var messages = WebSocketMessages(limit: longest)
         while let frame = (try? channel.readInbound(as: WebSocketFrame.self)) ?? nil {
-            precondition(frame.length <= longestFrame)
-            guard case .message(let message) = messages.take(frame) else { continue }
-            precondition(message.readableBytes <= longest)
-            _ = try? CompanionJSON.decode(LiveEvent.self, fromPeer: .init(message.readableBytesView))
+            precondition(frame.length <= longest && frame.opcode != .continuation)
+            _ = try? CompanionJSON.decode(LiveEvent.self, fromPeer: .init(frame.unmaskedData.readableBytesView))
         }
     }
 }

@@ -21,7 +21,7 @@ struct AICLISocket: Sendable {
             path: "/ws",
             headers: client.credentials,
             timeouts: client.configuration.timeouts,
-            largestFrame: Self.largestMessage,
+            largestMessage: Self.largestMessage,
             longestSilence: TimeAmount(longestSilence)
         )
         if let pin = client.security.certificate?.spki {
@@ -73,7 +73,7 @@ struct AICLISocket: Sendable {
         }
         // If the peer broke the protocol, report that instead of the resulting close.
         guard let fault = line.fault else { return end }
-        return fault == .invalidFrameLength ? Self.tooLarge : Self.isGarbage
+        return fault == .tooLarge ? Self.tooLarge : Self.isGarbage
     }
 
     private static func read(
@@ -82,29 +82,29 @@ struct AICLISocket: Sendable {
         within budget: StreamBudget,
         _ take: (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
-        var messages = WebSocketMessages(limit: largestMessage)
         var received = 0
         var garbage = 0
         do {
             for try await frame in inbound {
                 received += frame.length
                 guard budget.takes(bytes: frame.length) else { return tooLarge }
-                switch messages.take(frame) {
-                case .message(let message):
+                switch frame.opcode {
+                case .text, .binary:
                     guard budget.takesFrame() else { return tooLarge }
-                    if let frame = AICLIFrame(json: message.readableBytesView) {
+                    if let frame = AICLIFrame(json: frame.unmaskedData.readableBytesView) {
                         take(frame)
                     } else {
                         garbage += 1
                         guard garbage < 100 else { return isGarbage }
                     }
-                case .tooLarge: return tooLarge
-                case .ping(let data):
+                case .ping:
+                    let data = frame.unmaskedData
                     try? await outbound.write(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data))
-                case .close(var data):
+                case .connectionClose:
+                    var data = frame.unmaskedData
                     let code = data.readWebSocketErrorCode().map { Int(UInt16(webSocketErrorCode: $0)) }
                     return AICLIClosure(code: code)
-                case .nothing: continue
+                default: continue
                 }
             }
         } catch is CancellationError {

@@ -7,6 +7,7 @@ import NIOWebSocket
 
 /// How a WebSocket to a host is opened (RFC 6455).
 struct WebSocketOpening: Sendable {
+    /// Each frame that comes is a whole message, or one that controls the connection.
     typealias Frames = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
     var target: ClientTarget
@@ -15,8 +16,8 @@ struct WebSocketOpening: Sendable {
     var headers: [(String, String)]
     /// For the connection, and for the answer to the request of the upgrade.
     var timeouts: CompanionClientConfiguration.Timeouts
-    /// The most bytes of a frame. Nothing is allocated for a longer one.
-    var largestFrame: Int
+    /// The most bytes of a message, and of each of its frames. Nothing is allocated for a frame that announces more.
+    var largestMessage: Int
     /// After so long without a frame the connection is dead, and is closed.
     var longestSilence: TimeAmount
     /// Default: all of the process.
@@ -45,10 +46,10 @@ struct WebSocketOpening: Sendable {
     }
 
     private func configureUpgrade(of channel: any Channel) throws -> EventLoopFuture<Frames?> {
-        let upgrader = NIOTypedWebSocketClientUpgrader<Frames?>(maxFrameSize: largestFrame) { channel, _ in
+        let upgrader = NIOTypedWebSocketClientUpgrader<Frames?>(maxFrameSize: largestMessage) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandlers([
-                    IdleStateHandler(readTimeout: longestSilence), line,
+                    IdleStateHandler(readTimeout: longestSilence), Self.makeAggregator(largestMessage), line,
                 ])
                 return try Frames(wrappingChannelSynchronously: channel)
             }
@@ -63,6 +64,16 @@ struct WebSocketOpening: Sendable {
         // The first frames may come together with the answer to the upgrade.
         pipeline.leftOverBytesStrategy = .forwardBytes
         return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
+    }
+
+    /// Puts fragments together.
+    static func makeAggregator(_ largestMessage: Int) -> NIOWebSocketFrameAggregator {
+        NIOWebSocketFrameAggregator(
+            minNonFinalFragmentSize: 0,
+            // Empty ones take memory too.
+            maxAccumulatedFrameCount: 1 << 16,
+            maxAccumulatedFrameSize: largestMessage
+        )
     }
 
     /// A connection whose host was asked for a WebSocket.
@@ -87,12 +98,29 @@ struct WebSocketOpening: Sendable {
 final class WebSocketMonitor: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketFrame
 
-    private let found = NIOLockedValueBox<NIOWebSocketError?>(nil)
+    enum Fault: Sendable {
+        case tooLarge
+        case invalid
 
-    var fault: NIOWebSocketError? { found.withLockedValue(\.self) }
+        /// nil for an error that is not about frames.
+        fileprivate init?(_ error: any Error) {
+            switch error {
+            case NIOWebSocketError.invalidFrameLength,
+                NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge:
+                self = .tooLarge
+            case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error: self = .invalid
+            default: return nil
+            }
+        }
+    }
+
+    private let found = NIOLockedValueBox<Fault?>(nil)
+
+    /// What was wrong first.
+    var fault: Fault? { found.withLockedValue(\.self) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? NIOWebSocketError { found.withLockedValue { $0 = $0 ?? error } }
+        if let fault = Fault(error) { found.withLockedValue { $0 = $0 ?? fault } }
         context.fireErrorCaught(error)
     }
 

@@ -8,10 +8,11 @@ import NIOWebSocket
 
 /// One WebSocket (RFC 6455) to a host of protocol v2, over TLS with the pinned key.
 struct LiveConnection: Sendable {
-    /// The most bytes of a frame, and of an event that consists of several frames.
+    /// In bytes.
     private static let largestEvent = 1 << 20
 
     private let frames: WebSocketOpening.Frames
+    private let line: WebSocketMonitor
 
     /// - Returns: nil if the host does not answer with a WebSocket.
     /// - Throws: Any error of NIO, also if the host does not answer within the request timeout;
@@ -31,7 +32,7 @@ struct LiveConnection: Sendable {
             path: "/companion/live",
             headers: headers,
             timeouts: target.allowing(client.configuration.timeouts),
-            largestFrame: Self.largestEvent,
+            largestMessage: Self.largestEvent,
             // Hosts ping every 20 s.
             longestSilence: TimeAmount(client.configuration.timeouts.silence),
             group: loop,
@@ -48,6 +49,7 @@ struct LiveConnection: Sendable {
             verdict.succeed()
             guard let frames else { return nil }
             self.frames = frames
+            self.line = opening.line
         } catch {
             // A failed verification is the cause of the handshake's error, so throw that one instead.
             verdict.fail(error)
@@ -71,27 +73,28 @@ struct LiveConnection: Sendable {
     /// Reports events until the host closes the connection.
     func run(_ take: (LiveEvent) async throws -> Void) async throws {
         try await frames.executeThenClose { inbound, outbound in
-            var messages = WebSocketMessages(limit: Self.largestEvent)
             var next = inbound.makeAsyncIterator()
             while let frame = try await Self.frame(&next) {
-                switch messages.take(frame) {
-                case .message(let message):
+                let data = frame.unmaskedData
+                switch frame.opcode {
+                case .text, .binary:
                     // Skip events that this version cannot read.
-                    guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(buffer: message)) else {
+                    guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(buffer: data)) else {
                         continue
                     }
                     try await take(event)
-                case .tooLarge:
-                    throw CompanionClientError(.tooLarge, message: "The host sent a live event of more than 1 MiB.")
-                case .ping(let data):
+                case .ping:
                     try? await outbound.write(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data))
-                case .close(let data):
+                case .connectionClose:
                     try? await outbound.write(
                         WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: data)
                     )
                     return
-                case .nothing: continue
+                default: continue
                 }
+            }
+            if line.fault == .tooLarge {
+                throw CompanionClientError(.tooLarge, message: "The host sent a live event of more than 1 MiB.")
             }
         }
     }

@@ -102,16 +102,18 @@ def aicli():
 
 
 def git():
-    """What `git diff-tree -z --raw --numstat -p` says of a changed file, a renamed one and a submodule."""
+    """What `git diff-tree -z --raw --numstat -p` says of a changed file, a renamed one and three entries as of submodules:
+    the host's snapshots name so what they left out (ffffffff) and other repositories (fffffffe)."""
     old, new, none = "1" * 40, "2" * 40, "0" * 40
+    entries = {"sub": new, "big": "f" * 40, "other": "fffffffe" + "0" * 32}
     raw = [
         f":100644 100644 {old} {new} M", "a", f":100644 100644 {old} {old} R100", "b", "c",
-        f":000000 160000 {none} {new} A", "sub", "3\t1\ta", "0\t0\t", "b", "c", "",
+        *(word for name, id in entries.items() for word in (f":000000 160000 {none} {id} A", name)), "3\t1\ta", "0\t0\t", "b", "c", "",
     ]
-    patch = (
-        f"diff --git a/a b/a\nindex {old[:7]}..{new[:7]} 100644\n--- a/a\n+++ b/a\n@@ -1 +1,3 @@\n-x\n+y\n+z\n"
-        f"diff --git a/sub b/sub\nnew file mode 160000\n--- /dev/null\n+++ b/sub\n@@ -0,0 +1 @@\n+Subproject commit {new}\n"
-    )
+    patch = f"diff --git a/a b/a\nindex {old[:7]}..{new[:7]} 100644\n--- a/a\n+++ b/a\n@@ -1 +1,3 @@\n-x\n+y\n+z\n"
+    for name, id in entries.items():
+        patch += f"diff --git a/{name} b/{name}\nnew file mode 160000\n--- /dev/null\n+++ b/{name}\n"
+        patch += f"@@ -0,0 +1 @@\n+Subproject commit {id}\n"
     return "\0".join(raw).encode() + patch.encode()
 
 

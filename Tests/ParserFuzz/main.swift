@@ -113,8 +113,9 @@ enum Target: String {
     /// What git says of a repository whose files are an agent's.
     private func feedGit(_ bytes: [UInt8]) {
         for change in GitSnapshots.parse(bytes, digits: 40) { precondition(!change.paths.isEmpty) }
-        // Whole files go, or stay as they are but for their names.
-        precondition(GitSnapshots.withoutLeftOut(GitSnapshots.withoutLeftOut(bytes[...])[...]).count <= 5 * bytes.count)
+        // Nothing is left that would go another time.
+        let kept = GitSnapshots.withoutLeftOut(bytes[...])
+        precondition(GitSnapshots.withoutLeftOut(kept[...]).count == kept.count)
         _ = LFSPointer(bytes)
         let path = GitPath(bytes)
         precondition(!TerminalText.isUnsafe(path.quoted) && !path.text.utf8.contains(0x0A))

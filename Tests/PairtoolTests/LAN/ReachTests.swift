@@ -276,7 +276,7 @@ struct ReachTests {
 
     @Test(
         "A slow line, or one with losses, through a relay carries an answer",
-        arguments: ["loss 2% delay 100ms", "delay 900ms"]
+        arguments: ["loss 2% delay 200ms", "delay 900ms"]
     )
     func slowLine(_ line: String) async throws {
         let run = try await LAN.run(

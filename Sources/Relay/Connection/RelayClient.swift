@@ -15,6 +15,8 @@ package struct RelayClient: Sendable {
     let logger: Logger
     /// The most time for one connection to the relay to reach its purpose. A call makes two connections. Default: 10 s.
     package var timeout: Duration
+    /// How long the relay may be silent, beside two round trips, before a second connection tries the same. Default: 2 s.
+    package var patience: Duration = .seconds(2)
     /// Measures the waits between tries to join, and the pause of ``settling``.
     package var clock: any Clock<Duration>
     /// Draws the share of a wait that is waited: from 0 up to 1.
@@ -117,7 +119,7 @@ package struct RelayClient: Sendable {
         initializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
     ) async throws -> Output {
         let relay = address.authority
-        let pipe = try await RelayDialer(address: address, limit: timeout).connect { channel, opened in
+        let pipe = try await RelayDialer(client: self).connect { channel, opened in
             let handler = RelayOpeningHandler(
                 key: invitation.key,
                 relay: relay,

@@ -15,7 +15,7 @@ struct RelayControl: Sendable {
         address = client.address
         identity = client.identity
         silence = client.silence
-        dialer = RelayDialer(address: client.address, limit: client.timeout)
+        dialer = RelayDialer(client: client)
     }
 
     /// The id of the certificate that the relay has shown; nil before.

@@ -61,6 +61,11 @@ package struct CutRelay: Sendable {
         }
     }
 
+    /// Drops all that comes on the next connections, either way. Nobody is told.
+    package func swallowNew(connections: Int) {
+        state.withLockedValue { $0.silences = connections }
+    }
+
     /// Ends all connections; new ones are accepted and closed until ``open()``.
     ///
     /// - Parameter butSpeaking: Whether the one on which the host has sent something last stands.
@@ -103,6 +108,7 @@ private struct RelayState {
     var offsets: [ObjectIdentifier: Int] = [:]
     var cuts = 0
     var refusals = 0
+    var silences = 0
     var isGone = false
     var accepted = 0
     var connections: [RelayConnection] = []
@@ -206,6 +212,10 @@ package func withCutRelay<Result>(
             }
             let connection = state.withLockedValue { state in
                 let connection = RelayConnection(number: state.accepted)
+                if state.silences > 0 {
+                    state.silences -= 1
+                    connection.swallows.withLockedValue { $0 = true }
+                }
                 state.connections.append(connection)
                 return connection
             }

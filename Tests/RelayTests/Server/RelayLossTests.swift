@@ -104,6 +104,36 @@ struct RelayLossTests {
         }
     }
 
+    @Test("A connection whose first packet the relay never gets costs a wait, for whoever makes it")
+    func lostFirstPacket() async throws {
+        try await withRelayServer { server in
+            try await withCutRelay(before: server.address.port) { tunnel in
+                let address = try #require(RelayAddress(name: "127.0.0.1", port: tunnel.port, id: server.address.id))
+                var client = try makeClient(address)
+                client.patience = .milliseconds(100)
+                var device = try makeClient(address)
+                device.patience = .milliseconds(100)
+                tunnel.swallowNew(connections: 1)
+                try await withHost(client) { host in
+                    try await host.join()
+                    tunnel.swallowNew(connections: 1)
+                    let calling = try await device.requestInvitation(to: host.id)
+                    tunnel.swallowNew(connections: 1)
+                    let hostEnd = try await host.client.answer(host.invitation(), initializer: TestPipe.make)
+                    tunnel.swallowNew(connections: 1)
+                    let deviceEnd = try await device.openPipe(calling, initializer: TestPipe.make)
+                    try await hostEnd.use { hostEnd in
+                        try await deviceEnd.use { deviceEnd in
+                            try await deviceEnd.write([1])
+                            #expect(try await hostEnd.read(1) == [1])
+                        }
+                    }
+                    #expect(tunnel.accepted == 8)
+                }
+            }
+        }
+    }
+
     @Test("A server that never answers is given up after the time limit")
     func silent() async throws {
         try await withSilentListener { port in

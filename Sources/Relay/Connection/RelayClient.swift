@@ -15,7 +15,7 @@ package struct RelayClient: Sendable {
     let logger: Logger
     /// The most time for one connection to the relay to reach its purpose. A call makes two connections. Default: 10 s.
     package var timeout: Duration
-    /// How long the relay may be silent, beside two round trips, before a second connection tries the same. Default: 2 s.
+    /// How long the relay may send nothing, beside two round trips, before a second connection tries the same. Default: 2 s.
     package var patience: Duration = .seconds(2)
     /// Measures the waits between tries to join, and the pause of ``settling``.
     package var clock: any Clock<Duration>

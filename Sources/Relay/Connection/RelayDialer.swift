@@ -4,9 +4,9 @@ import NIOPosix
 
 /// Connects to a relay, and waits until something has been reached over the connection.
 ///
-/// Where the relay accepts and then says nothing, a second connection tries the same beside the first. Strelaysrv (1.19.2,
-/// and its newest version) reads the first byte of a connection before it accepts the next one, and for a second only:
-/// a connection whose first packet is lost on the way is one that nobody will ever answer.
+/// Where the relay accepts and then sends not a byte, a second connection tries the same beside the first. Strelaysrv
+/// (1.19.2, and its newest version) reads the first byte of a connection before it accepts the next one, and for a second
+/// only: a connection whose first packet is lost on the way is one that nobody will ever answer.
 struct RelayDialer: Sendable {
     let address: RelayAddress
     /// The most time from the first packet to the value.
@@ -51,6 +51,8 @@ private final class RelayDial<Value: Sendable> {
     /// The connections that have neither reached it nor failed, by their number.
     private var open: [Int: EventLoopFuture<any Channel>] = [:]
     private var isConnected = false
+    /// Whether the relay has sent anything. It knows of the connection then, and another one would be a second request.
+    private var isHeard = false
     /// Why a connection has failed while another one was open.
     private var failure: (any Error)?
     private var timers: [Scheduled<Void>] = []
@@ -71,7 +73,10 @@ private final class RelayDial<Value: Sendable> {
             self.reached.fail(self.failure ?? silence)
         }
         connect(number: 1) { roundTrip in
-            self.after(self.dialer.patience + roundTrip * 2) { self.connect(number: 2) { _ in } }
+            self.after(self.dialer.patience + roundTrip * 2) {
+                guard !self.isHeard else { return }
+                self.connect(number: 2) { _ in }
+            }
         }
     }
 
@@ -98,6 +103,7 @@ private final class RelayDial<Value: Sendable> {
             do {
                 let channel = try result.get()
                 guard channel.isActive else { throw RelayError.closed(self.relay) }
+                try channel.pipeline.syncOperations.addHandler(FirstBytes { self.isHeard = true })
                 try self.setUp(channel, outcome)
                 onConnected(Duration(self.loop.now - start))
             } catch {
@@ -120,5 +126,22 @@ private final class RelayDial<Value: Sendable> {
         for timer in timers { timer.cancel() }
         for connecting in open.values { connecting.whenSuccess { $0.close(promise: nil) } }
         open = [:]
+    }
+}
+
+/// Tells when something has come, and leaves the pipeline.
+private final class FirstBytes: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let tell: () -> Void
+
+    init(_ tell: @escaping () -> Void) {
+        self.tell = tell
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        tell()
+        context.fireChannelRead(data)
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
 }

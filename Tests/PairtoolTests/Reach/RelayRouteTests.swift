@@ -48,6 +48,13 @@ import Testing
             ])
         }
 
+        /// Waits until the host has joined the relay, and pairs.
+        func joinedAndPaired() async throws {
+            try await joined()
+            let paired = try await pair()
+            #expect(paired.status == 0, "\(paired)")
+        }
+
         /// Runs a command of the user's.
         func use(_ arguments: [String]) async throws -> Sandbox.Result {
             try await user.spawn(arguments, environment: Sandbox.elsewhere)
@@ -83,8 +90,7 @@ import Testing
     @Test("A device that was revoked is not let in by the relay any more")
     func revoked() async throws {
         try await withHost { place in
-            try await place.joined()
-            #expect(try await place.pair().status == 0)
+            try await place.joinedAndPaired()
             #expect(try await place.host.spawn(["host", "revoke", "desk"]).status == 0)
             let refused = try await place.use(["projects"])
             #expect([9, 10].contains(refused.status), "\(refused)")
@@ -94,8 +100,7 @@ import Testing
     @Test("A device that may come directly only is refused over a relay, and let in again")
     func limited() async throws {
         try await withHost { place in
-            try await place.joined()
-            #expect(try await place.pair().status == 0)
+            try await place.joinedAndPaired()
             let limit = try await place.host.spawn(["host", "permissions", "desk", "--via", "direct"])
             #expect(limit.out.contains("only via direct"), "\(limit)")
             let refused = try await place.use(["projects"])
@@ -108,8 +113,7 @@ import Testing
     @Test("A device that has decided on the host's own machine decides nothing over a relay any more")
     func here() async throws {
         try await withHost(isAsking: true) { place in
-            try await place.joined()
-            #expect(try await place.pair().status == 0)
+            try await place.joinedAndPaired()
             let url = "https://127.0.0.1:\(try await place.events.ports.secure)"
             let id = try #require(try await place.use(["hosts", "-q"]).out.split(separator: "\n").first)
             let near = ["hosts", "routes", "add", String(id), url],
@@ -156,8 +160,7 @@ import Testing
     @Test("A device that is revoked while it follows events over a relay is cut off, and gets no connection any more")
     func revokedWhileWatching() async throws {
         try await withHost { place in
-            try await place.joined()
-            #expect(try await place.pair().status == 0)
+            try await place.joinedAndPaired()
             _ = try await place.user.follow(["watch", "--json"], environment: Sandbox.elsewhere) { watch in
                 _ = try await watch.events.first("hello")
                 #expect(try await place.host.spawn(["host", "revoke", "desk"]).status == 0)
@@ -207,8 +210,7 @@ import Testing
             place.relay.kill()
             while try await !place.host.spawn(["host", "status", "--json"]).out.contains("\"failed\"") {}
             try await place.relay.restart()
-            try await place.joined()
-            #expect(try await place.pair().status == 0)
+            try await place.joinedAndPaired()
         }
     }
 

@@ -148,7 +148,7 @@ extension Explorer {
             say("… \(passedBy) files were skipped: over \(Self.shown(size: Self.maximumFileSize)), or not readable")
         }
         if !isComplete { say(Self.incompleteText) }
-        return "\(found) lines in \(looked) files searched"
+        return "\(found) \(found == 1 ? "line" : "lines") in \(looked) \(looked == 1 ? "file" : "files") searched"
     }
 
     /// Whether bytes occur in a line, nil when stopped; ASCII letters may differ in case when `ignoringCase`.

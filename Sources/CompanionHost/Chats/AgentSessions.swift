@@ -12,8 +12,6 @@ struct AgentSessions: AgentSessionStore {
         var agent: String
         var session: String
         var directory: String
-        /// The name of the mode that the agent reported last.
-        var mode: String?
         /// Whether the session was in the agent's list before it was a chat.
         var beganElsewhere = false
         /// The time of the session's state whose messages the chat has; nil if nothing came from there yet.
@@ -29,9 +27,10 @@ struct AgentSessions: AgentSessionStore {
     /// A session has no mode until the agent names one. That of a draft that is gone meanwhile is not kept.
     func keep(_ session: AgentSessionRecord) async throws {
         try await database.write { database in
-            guard try ChatRecord.filter(Column("id") == session.chatID).fetchCount(database) > 0 else { return }
+            let chat = ChatRecord.filter(Column("id") == session.chatID)
+            guard try chat.updateAll(database, Column("mode").set(to: nil)) > 0 else { return }
             if var same = try Stored.fetchOne(database, key: session.chatID), same.isOf(session) {
-                (same.directory, same.mode) = (session.directory, nil)
+                same.directory = session.directory
                 return try same.update(database)
             }
             try Stored(
@@ -43,19 +42,20 @@ struct AgentSessions: AgentSessionStore {
         }
     }
 
-    /// Forgets the modes of sessions of other agents, because those sessions do not continue.
+    /// Forgets the modes of chats that do not go on in sessions of some agents.
     ///
     /// - Parameter agents: ``ACPLaunch/sessionOwner`` of those that have sessions.
     func forgetModes(exceptOf agents: [String]) throws(CompanionHostError) {
         _ = try database.writeBlocking {
-            try Stored.filter(Column("mode") != nil && !agents.contains(Column("agent")))
+            let continued = Stored.select(Column("chat")).filter(agents.contains(Column("agent")))
+            return try ChatRecord.filter(Column("mode") != nil && !continued.contains(Column("id")))
                 .updateAll($0, Column("mode").set(to: nil))
         }
     }
 
-    /// Notes the mode of a chat's session, within a transaction; it is forgotten with the session.
+    /// Notes the mode of a chat's agent, within a transaction; it is forgotten with the session, if there is one.
     static func keep(mode: AgentMode, ofChat chat: String, in database: Database) throws {
-        try Stored.filter(key: chat).updateAll(database, Column("mode").set(to: mode.name))
+        try ChatRecord.filter(Column("id") == chat).updateAll(database, Column("mode").set(to: mode.name))
     }
 }
 
@@ -80,15 +80,15 @@ extension AgentSessionRecord {
 extension CompanionHostStore {
     /// The mode that the agent reported last for a chat; nil if it has reported none.
     func mode(ofChat id: String) async throws(CompanionHostError) -> AgentMode? {
-        try await database.read { try AgentSessions.Stored.fetchOne($0, key: id)?.mode }.flatMap { AgentMode($0) }
+        try await database.read { try ChatRecord.fetchOne($0, key: ["id": id])?.mode }.flatMap { AgentMode($0) }
     }
 
     /// The modes of all chats of which one is known, by the chats' ids.
     func modes() async throws(CompanionHostError) -> [ByteText: AgentMode] {
         try await database.read { database in
             var modes: [ByteText: AgentMode] = [:]
-            for session in try AgentSessions.Stored.filter(Column("mode") != nil).fetchAll(database) {
-                modes[ByteText(session.chat)] = session.mode.flatMap { AgentMode($0) }
+            for chat in try ChatRecord.filter(Column("mode") != nil).fetchAll(database) {
+                modes[ByteText(chat.id)] = chat.mode.flatMap { AgentMode($0) }
             }
             return modes
         }

@@ -53,8 +53,7 @@ package final class CompanionHostStore: Sendable {
                 database,
                 sql: """
                     SELECT id, project, title, updatedAt, mode, model
-                    FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
-                    WHERE project = ? AND draftOf IS NULL ORDER BY updatedAt DESC, key DESC
+                    FROM chat WHERE project = ? AND draftOf IS NULL ORDER BY updatedAt DESC, key DESC
                     """,
                 arguments: [projectID]
             )

@@ -155,6 +155,7 @@ struct GitSessionTable: Sendable {
         try await database.write { database in
             try GitSessionRecord.deleteOne(database, key: chat)
             try AgentSessions.Stored.deleteOne(database, key: chat)
+            try ChatRecord.filter(Column("id") == chat).updateAll(database, Column("mode").set(to: nil))
             try settle(database)
             guard let audit else { return }
             try AuditLog.append(

@@ -14,6 +14,8 @@ struct ChatRecord: HostRecord {
     var updatedAt: Date
     /// The id of the model that answered last.
     var model: String?
+    /// The name of the mode that its agent reported last.
+    var mode: String?
     /// How many messages it has.
     var messages = 0
     /// The id of the device whose draft it is, on no list until its first prompt; nil for no draft.

@@ -28,6 +28,8 @@ extension HostDatabase {
             updatedAt TEXT NOT NULL,
             -- The id of the model, or the agent, that answered last.
             model TEXT,
+            -- How freely the agent works, as it said last.
+            mode TEXT,
             messages INTEGER NOT NULL DEFAULT 0,
             -- The device whose draft it is, on no list until its first prompt.
             draftOf TEXT
@@ -148,14 +150,13 @@ extension HostDatabase {
 
     /// Agents' sessions, their questions, the owner's rules for those, and the working trees that agents change.
     private static let agents = """
-        -- `mode`: how freely the agent works in the session, as it said last. `beganElsewhere`: 1 for one that the
-        -- agent listed before it was a chat. `syncedAt`: the time of its state whose messages came from the agent.
+        -- `beganElsewhere`: 1 for one that the agent listed before it was a chat. `syncedAt`: the time of its state whose
+        -- messages came from the agent.
         CREATE TABLE agentSession (
             chat TEXT PRIMARY KEY NOT NULL,
             agent TEXT NOT NULL,
             session TEXT NOT NULL,
             directory TEXT NOT NULL,
-            mode TEXT,
             beganElsewhere INTEGER NOT NULL DEFAULT 0,
             syncedAt TEXT
         ) WITHOUT ROWID;

@@ -150,6 +150,8 @@ struct AgentSandboxTests {
         try await withShell(["--sandbox-network", "off"]) { host, user, _ in
             let told = try await user.spawn(["send", "--new", "--project", "garden", "true", "--json"]).json
             #expect(told.contains { $0["type"]?.string == "mode" && $0["text"]?.string == "sandboxed, no network" })
+            let chats = try await user.spawn(["chats", "--json"]).json
+            #expect(chats.first?["mode"]?.string == "sandboxed, no network", "\(chats)")
             let status = try await host.spawn(["host", "status"])
             #expect(status.out.contains("sandboxed, no network"), "\(status)")
             let json = try await host.spawn(["host", "status", "--json"])

@@ -334,7 +334,7 @@ let tests: [Target] = [
         name: "CompanionClientTests",
         dependencies: [
             "CompanionClient", "CompanionTestSupport", "CompanionWire", "History", "Identity", "LocalState",
-            "Providers",
+            "Providers", "Relay",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -10,7 +10,7 @@ struct RelayConnection: Sendable {
     /// Runs a body with the connection.
     ///
     /// - Throws: ``CompanionClientError/Code/unreachable`` with what the relay said; any error of `body`.
-    func run(_ body: (Tunnel.Pipe) async throws -> Void) async throws {
+    func run<Result>(_ body: (Tunnel.Pipe) async throws -> Result) async throws -> Result {
         let pipe: Tunnel.Pipe
         do {
             let identity = try settings.identityFile(forHost: route.host).identity()
@@ -23,6 +23,6 @@ struct RelayConnection: Sendable {
         } catch let error as RelayError {
             throw CompanionClientError(.unreachable, message: error.message, delivery: .notSent, underlying: error)
         }
-        try await body(pipe)
+        return try await body(pipe)
     }
 }

@@ -140,9 +140,7 @@ package final class Tunnel: Sendable {
                         try await self.copy(inbound, to: far, back: outbound)
                     }
                 case .relay(let route):
-                    try await RelayConnection(route: route, settings: settings).run { far in
-                        try await self.copy(inbound, to: far, back: outbound)
-                    }
+                    try await self.copy(inbound, over: route, back: outbound)
                 }
             } catch {
                 // Before the near end closes: whoever notices that asks for the reason.
@@ -184,6 +182,126 @@ package final class Tunnel: Sendable {
                 while let hasClientClosed = try await group.next(), !hasClientClosed {}
             }
         }
+    }
+}
+
+// MARK: Relays
+
+extension Tunnel {
+    /// How long nothing may come through a pipe, beside twice the time that opening it took, before the host is called again.
+    private static let patience = Duration.seconds(3)
+
+    /// Copies both ways as ``copy(_:to:back:)``, and calls the host a second time where it does not come to the pipe.
+    ///
+    /// Strelaysrv loses a session whose sides come at the same moment: it refuses the second. Where that is the host, the
+    /// device's end of the pipe stands, and nobody is told: the connection took all of its time limit, and failed.
+    private func copy(
+        _ inbound: NIOAsyncChannelInboundStream<ByteBuffer>,
+        over route: RelayRoute,
+        back outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
+    ) async throws {
+        let outlet = TunnelOutlet()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for try await bytes in inbound { try await outlet.write(bytes) }
+                await outlet.finish()
+                return true
+            }
+            group.addTask {
+                for isLast in [false, true] {
+                    guard try await !self.answer(over: route, from: outlet, back: outbound, isLast: isLast) else {
+                        outbound.finish()
+                        return false
+                    }
+                    self.settings.logger.debug("the host did not come", metadata: ["route": "\(route)"])
+                }
+                throw NothingCame()
+            }
+            defer { group.cancelAll() }
+            while let hasClientClosed = try await group.next(), !hasClientClosed {}
+        }
+    }
+
+    /// Opens a pipe, and copies until it ends.
+    ///
+    /// - Parameter isLast: Whether the pipe stays open as long as nothing comes.
+    /// - Returns: Whether anything has come.
+    private func answer(
+        over route: RelayRoute,
+        from outlet: TunnelOutlet,
+        back outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>,
+        isLast: Bool
+    ) async throws -> Bool {
+        let start = ContinuousClock.now
+        return try await RelayConnection(route: route, settings: settings).run { far in
+            let limit = Self.patience + (ContinuousClock.now - start) * 2
+            let channel = far.channel
+            let end =
+                isLast
+                ? nil : channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
+            defer { end?.cancel() }
+            return try await far.executeThenClose { farInbound, farOutbound in
+                try await outlet.use(farOutbound, of: far.channel)
+                var isEmpty = true
+                for try await bytes in farInbound {
+                    if isEmpty {
+                        end?.cancel()
+                        self.lastFailure.withLockedValue { $0 = nil }
+                        await outlet.settle()
+                    }
+                    isEmpty = false
+                    try await outbound.write(bytes)
+                }
+                return !isEmpty
+            }
+        }
+    }
+}
+
+/// Where the bytes of a tunnel's client go. Until the host has answered they are kept, for the next pipe: clients of TLS send
+/// no more than their greeting before that.
+private actor TunnelOutlet {
+    typealias Writer = NIOAsyncChannelOutboundWriter<ByteBuffer>
+
+    private var writer: Writer?
+    private var channel: (any Channel)?
+    private var greeting = ByteBuffer()
+    private var isSettled = false
+    private var isFinished = false
+
+    /// Sends what was kept, and then all that comes.
+    func use(_ next: Writer, of channel: any Channel) async throws {
+        (writer, self.channel) = (nil, channel)
+        var sent = 0
+        while sent < greeting.writerIndex, let rest = greeting.getSlice(at: sent, length: greeting.writerIndex - sent) {
+            sent += rest.readableBytes
+            try await next.write(rest)
+        }
+        writer = next
+        if isFinished { next.finish() }
+    }
+
+    /// The host has answered: there is no other pipe.
+    func settle() {
+        (isSettled, greeting) = (true, ByteBuffer())
+    }
+
+    func write(_ bytes: ByteBuffer) async throws {
+        guard !isSettled else {
+            try await writer?.write(bytes)
+            return
+        }
+        greeting.writeImmutableBuffer(bytes)
+        // What a pipe does not take that is given up goes to the next one.
+        try? await writer?.write(bytes)
+    }
+
+    /// The client has ended. Returns when all that it sent is on its way: the pipe ends then, and by the goodbye of TLS the
+    /// host learns of it.
+    func finish() async {
+        isFinished = true
+        _ = try? await channel?.writeAndFlush(ByteBuffer()).get()
+        writer?.finish()
     }
 }
 

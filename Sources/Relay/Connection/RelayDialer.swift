@@ -6,7 +6,7 @@ import NIOPosix
 ///
 /// Where the relay accepts and then sends not a byte, a second connection tries the same beside the first. Strelaysrv
 /// (1.19.2, and its newest version) reads the first byte of a connection before it accepts the next one, and for a second
-/// only: a connection whose first packet is lost on the way is one that nobody will ever answer.
+/// only. One whose first packet is lost, and comes again later than that, is never answered.
 struct RelayDialer: Sendable {
     let address: RelayAddress
     /// The most time from the first packet to the value.

@@ -241,7 +241,7 @@ extension Tunnel {
                 ? nil : channel.eventLoop.scheduleTask(in: TimeAmount(limit)) { channel.close(promise: nil) }
             defer { end?.cancel() }
             return try await far.executeThenClose { farInbound, farOutbound in
-                try await outlet.use(farOutbound, of: far.channel)
+                try await outlet.use(farOutbound, of: channel)
                 var isEmpty = true
                 for try await bytes in farInbound {
                     if isEmpty {

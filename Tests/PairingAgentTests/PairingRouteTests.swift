@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
+import Foundation
 import Glibc
 import Logging
 import PairingAgent
@@ -21,11 +22,12 @@ import Testing
         .naming(addresses)
     }
 
-    private let tunnels = Tunnel.Settings(
-        directory: "/nonexistent",
-        keys: "/nonexistent",
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-    )
+    private let tunnels = Self.tunnels(in: "/nonexistent")
+
+    private static func tunnels(in directory: String) -> Tunnel.Settings {
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        return Tunnel.Settings(directory: directory, keys: directory, logger: logger)
+    }
 
     private func endpoint(_ payload: PairingPayload) async throws -> CompanionEndpoint {
         let target = try #require(PairingTarget(payload: payload))
@@ -75,6 +77,23 @@ import Testing
             )
             let error = await #expect(throws: PairingError.self) { try await endpoint(payload) }
             #expect(error?.code == .otherKey)
+        }
+    }
+
+    @Test("If neither an address nor a relay leads to the host, both are named, each with its reason")
+    func addressAndRelay() async throws {
+        try await withTLSTestHost(answer: { _, _ in [] }) { host in
+            let directory = FileManager.default.temporaryDirectory.path + "/pairtool-route-\(UUID().uuidString)"
+            defer { try? FileManager.default.removeItem(atPath: directory) }
+            // Nothing listens at 127.0.0.2.
+            let relay = try #require(RelayAddress(name: "127.0.0.2", port: host.port))
+            let id = try #require(RelayID(bytes: [UInt8](repeating: 7, count: 32)))
+            let payload = Self.payload(of: host, ["127.0.0.3"]).naming(relays: [relay], host: id)
+            let target = try #require(PairingTarget(payload: payload))
+            let router = PairingRouter(target: target, payload: payload, tunnels: Self.tunnels(in: directory))
+            let error = await #expect(throws: PairingError.self) { try await router.route() }
+            let words = try #require(error?.message)
+            #expect(words.contains("127.0.0.3:\(host.port)") && words.contains("127.0.0.2:\(host.port)"), "\(words)")
         }
     }
 

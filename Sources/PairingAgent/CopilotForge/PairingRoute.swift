@@ -93,12 +93,22 @@ package struct PairingRouter: Sendable {
                     return .success(.verified(places[index], certificate, plainPort: plainPort))
                 }
             }
-            let ordered = places.indices.compactMap { failures[$0] }
-            // A wrong key is a more important error than an address that does not answer.
-            let failure = ordered.first { $0.code == .otherKey } ?? ordered.first
-            return .failure(failure ?? PairingError(.unreachable, "no address of \(target.name) is known"))
+            return .failure(failure(of: places, failures))
         }
         return try outcome.get()
+    }
+
+    /// Why no place is the host: the first address and every other route, each in its own words.
+    private func failure(of places: [HostPlace], _ failures: [Int: PairingError]) -> PairingError {
+        let ordered = places.indices.compactMap { index in failures[index].map { (place: places[index], error: $0) } }
+        // A wrong key is a more important error than an address that does not answer.
+        if let other = ordered.first(where: { $0.error.code == .otherKey }) { return other.error }
+        guard let first = ordered.first?.error else {
+            return PairingError(.unreachable, "no address of \(target.name) is known")
+        }
+        let others = ordered.dropFirst().filter(\.place.isRoute).map(\.error.message)
+        guard !others.isEmpty else { return first }
+        return PairingError(first.code, ([first.message] + others).unique.joined(separator: "; "), advice: first.advice)
     }
 
     /// Asks a host in plain HTTP which protocol versions it speaks.

@@ -45,11 +45,11 @@ package struct PulledHost: Sendable {
     /// The agent with this id or name.
     package func agent(_ word: String) throws -> LumiAgent {
         try NameMatch.find(
-            word.lowercased(),
+            word,
             in: try agents(),
             kind: "agent",
             listing: "pairtool lumi agents",
-            ids: { [LumiStore.id($0.id)] },
+            ids: { LumiStore.ids($0.id) },
             names: { [$0.name] }
         )
     }

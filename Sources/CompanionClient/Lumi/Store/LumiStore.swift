@@ -293,6 +293,9 @@ extension LumiStore {
     /// As it is shown and typed: in lower case.
     package static func id(_ id: UUID) -> String { id.uuidString.lowercased() }
 
+    /// An id as pairtool shows it, and as a Mac does.
+    package static func ids(_ id: UUID) -> [String] { [Self.id(id), id.uuidString] }
+
     /// Returns a message as it is shown, with marks for a picture and for an answer that broke off.
     package static func message(_ message: LumiMessage) -> CompanionMessage {
         CompanionMessage(

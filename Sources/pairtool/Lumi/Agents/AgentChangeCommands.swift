@@ -178,11 +178,11 @@ struct AgentRestoreCommand: AsyncParsableCommand {
     func run() async throws {
         let pulled = try host.selector.pulledHost(options.environment)
         let agent = try NameMatch.find(
-            agent.lowercased(),
+            agent,
             in: try pulled.store.changedAgents(),
             kind: "agent",
             listing: "pairtool lumi agents",
-            ids: { [LumiStore.id($0.id)] },
+            ids: { LumiStore.ids($0.id) },
             names: { [$0.name] },
             nobody: "you changed or deleted no"
         )

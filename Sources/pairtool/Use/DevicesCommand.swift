@@ -64,6 +64,9 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Unpair a device from the host.",
         discussion: """
+            A pairtool host lets a device revoke only itself; another one is revoked on the host: pairtool host revoke \
+            DEVICE.
+
             Examples:
               pairtool devices revoke laptop
               pairtool devices revoke 9a7d44a9

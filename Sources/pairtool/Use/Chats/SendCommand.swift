@@ -26,7 +26,7 @@ struct SendCommand: AsyncParsableCommand {
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file
               pairtool send "show beds" "and now the pump" --queue
-              git diff | pairtool send "review"
+              git diff | pairtool send "show beds"
             """
     )
 

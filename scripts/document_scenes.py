@@ -105,8 +105,8 @@ class Program:
 
 
 class Stage:
-    def __init__(self, root, build):
-        self.root, self.build = root, build
+    def __init__(self, scenes, root, build):
+        self.scenes, self.root, self.build = scenes, root, build
         self.programs, self.servers = {}, []
         self.name, self.used, self.user = None, {}, "ada"
         # The folder of a home directory in which commands run.
@@ -122,7 +122,7 @@ class Stage:
         self.home("ada")
         for folder in ("garden", "src/garden"):
             self.project(f"/home/ada/{folder}")
-        SCENES[name][0](self)
+        self.scenes[name][0](self)
 
     def close(self):
         for name in reversed(list(self.programs)):
@@ -240,7 +240,7 @@ class Stage:
     # The scenes
 
     def scene(self, entry):
-        found = SCENES[self.name][1].get(entry.command, Scene())
+        found = self.scenes[self.name][1].get(entry.command, Scene())
         if isinstance(found, list):
             found = found[min(self.used.get(entry.command, 0), len(found) - 1)]
         return found
@@ -253,7 +253,7 @@ class Stage:
         return None
 
     def unused(self):
-        return [command for command in SCENES[self.name][1] if command not in self.used]
+        return [command for command in self.scenes[self.name][1] if command not in self.used]
 
     def play(self, entry):
         """Returns what is wrong, if anything is, and the printed lines."""
@@ -386,7 +386,7 @@ def asking_host(stage):
         stage.shell("pairtool pair --qr ~/code.png --name desk")
 
 
-def other_user(user, name):
+def other_user(user, name, place="Shed"):
     """Another machine, in the place of which another user stands, is paired with the host."""
     def before(stage):
         if pathlib.Path(f"/home/{user}").exists():
@@ -394,7 +394,7 @@ def other_user(user, name):
         stage.home(user)
         program = stage.start("pairtool host pair --show-secrets", r"^Pairing code", place="code")
         digits = "".join(re.findall(r"(\d{3}) (\d{3})", program.text)[-1])
-        stage.shell(f"echo {digits} | pairtool pair --code-stdin --name {name} Shed", user=user)
+        stage.shell(f"echo {digits} | pairtool pair --code-stdin --name {name} {place}", user=user)
         stage.stop("code")
     return before
 

@@ -1,6 +1,6 @@
 import CompanionWire
 import FoundationEssentials
-import Glibc
+import LocalState
 
 /// Maps paths between the machine of an editor and that of a host, by whole components.
 struct EditorPaths: Sendable, Hashable {
@@ -22,11 +22,7 @@ struct EditorPaths: Sendable, Hashable {
     }
 
     /// The same with symbolic links resolved, where it exists here.
-    static func real(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return normal(path) }
-        defer { free(resolved) }
-        return String(validatingCString: resolved) ?? normal(path)
-    }
+    static func real(_ path: String) -> String { RealPath.of(path) ?? normal(path) }
 
     /// The rest of a path behind a directory that it is in: empty for the directory itself; nil outside.
     static func rest(of path: String, in directory: String) -> Substring? {

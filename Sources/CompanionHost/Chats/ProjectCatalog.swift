@@ -1,6 +1,5 @@
 import CompanionWire
 import Crypto
-import Glibc
 import LocalState
 import NIOConcurrencyHelpers
 
@@ -48,7 +47,7 @@ struct ProjectCatalog: Sendable {
             guard path.begins(with: "/") else {
                 throw CompanionHostError(.invalidProject, "\(path) is not an absolute path.")
             }
-            guard let resolved = Self.canonical(path), Self.isDirectory(resolved) else {
+            guard let resolved = RealPath.of(path), Self.isDirectory(resolved) else {
                 throw CompanionHostError(.invalidProject, "\(path) is not a directory: nothing to list there.")
             }
             listed.add(Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved))
@@ -66,7 +65,7 @@ struct ProjectCatalog: Sendable {
     /// - Returns: nil for a path outside of all projects, and for one that does not exist: callers must not be able
     ///   to tell these apart.
     func locate(_ path: String) -> (project: Project, directory: String)? {
-        guard path.begins(with: "/"), !path.utf8.contains(0), let resolved = Self.canonical(path),
+        guard path.begins(with: "/"), let resolved = RealPath.of(path),
             let project = innermost(around: resolved)
         else { return nil }
         return Self.isDirectory(resolved) ? (project, resolved) : nil
@@ -103,12 +102,6 @@ struct ProjectCatalog: Sendable {
 
     private static func name(path: String) -> String {
         path.parts("/").last.map(String.init) ?? "/"
-    }
-
-    static func canonical(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(validatingCString: resolved)
     }
 
     static func isDirectory(_ path: String) -> Bool {

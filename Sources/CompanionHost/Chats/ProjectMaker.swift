@@ -82,7 +82,7 @@ struct ProjectMaker: Sendable {
     /// still make one.
     func keeping(_ catalog: ProjectCatalog) -> (String) -> Bool {
         // Found out once: there may be very many projects.
-        let base = ProjectCatalog.canonical(directory)
+        let base = RealPath.of(directory)
         return { path in
             guard Self.isCanonical(path), ProjectCatalog.isDirectory(path) else { return false }
             return base.map { path.begins(with: $0 + "/") } == true || catalog.innermost(around: path) != nil
@@ -91,12 +91,12 @@ struct ProjectMaker: Sendable {
 
     /// Whether a path is absolute and has no symbolic links.
     private static func isCanonical(_ path: String) -> Bool {
-        ProjectCatalog.canonical(path)?.isSame(as: path) == true
+        RealPath.of(path)?.isSame(as: path) == true
     }
 
     private func makeDirectory(_ name: String, catalog: ProjectCatalog) throws -> String {
         try PrivateFile.makeDirectory(directory)
-        guard let base = ProjectCatalog.canonical(directory) else {
+        guard let base = RealPath.of(directory) else {
             throw HostError.internal
         }
         let path = base + "/" + name

@@ -45,7 +45,7 @@ struct WorktreeEntry: Sendable {
     /// The entry that the `.git` of a working tree leads to; nil if that is no file as git writes it.
     init?(of directory: String) {
         guard let target = Self.line(of: directory + "/.git")?.dropping(prefix: "gitdir: ") else { return nil }
-        guard let path = Self.resolved(target.begins(with: "/") ? String(target) : directory + "/" + target) else {
+        guard let path = RealPath.of(target.begins(with: "/") ? String(target) : directory + "/" + target) else {
             return nil
         }
         self.path = path
@@ -104,13 +104,7 @@ struct WorktreeEntry: Sendable {
         if FileStatus(git, followingLinks: false)?.kind == .directory { return git }
         guard let own = WorktreeEntry(of: repository)?.path else { return nil }
         guard let line = line(of: own + "/commondir") else { return own }
-        return resolved(line.begins(with: "/") ? line : own + "/" + line)
-    }
-
-    private static func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        return RealPath.of(line.begins(with: "/") ? line : own + "/" + line)
     }
 
     /// The line of a small file, without its end; nil where it is no file.

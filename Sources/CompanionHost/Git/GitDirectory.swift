@@ -70,10 +70,8 @@ struct GitDirectory: Sendable, Hashable {
 
     /// An existing directory, with symbolic links resolved.
     private static func directory(_ path: String, from directory: String) -> String? {
-        guard let resolved = realpath(path.begins(with: "/") ? path : directory + "/" + path, nil) else { return nil }
-        defer { free(resolved) }
-        let found = String(cString: resolved)
-        return FileStatus(found)?.kind == .directory ? found : nil
+        let found = RealPath.of(path.begins(with: "/") ? path : directory + "/" + path)
+        return found.flatMap { FileStatus($0)?.kind == .directory ? $0 : nil }
     }
 }
 

@@ -197,9 +197,9 @@ struct ToolUse: Sendable {
     private func position(of real: String?, seenFrom place: [String]) -> Position {
         guard let real else { return .unknown }
         let places = places(place)
-        if places.contains(where: { Self.isInside(real, of: $0) }) { return .inside }
+        if places.contains(where: { RealPath.isInside(real, of: $0) }) { return .inside }
         if roots.contains(where: { real.isSame(as: $0) }) { return .root }
-        return places.contains { Self.isInside($0, of: real) } ? .above : .outside
+        return places.contains { RealPath.isInside($0, of: real) } ? .above : .outside
     }
 
     /// The paths of a place that a rule forbids, and the targets of those that are symbolic links. Blocks.
@@ -216,7 +216,7 @@ struct ToolUse: Sendable {
     ///
     /// - Returns: nil if that is unknown.
     func isInside(_ path: String, places: [String]) -> Bool? {
-        resolved(path).map { real in places.contains { Self.isInside(real, of: $0) } }
+        resolved(path).map { real in places.contains { RealPath.isInside(real, of: $0) } }
     }
 
     /// Whether a path is certainly where the agent works, or in the listed project. Blocks.
@@ -238,9 +238,8 @@ struct ToolUse: Sendable {
         else { return nil }
         for count in stride(from: names.count, through: 0, by: -1) {
             let part = "/" + names.prefix(count).joined(separator: "/")
-            if let real = realpath(part, nil) {
-                defer { free(real) }
-                return ([String(cString: real)] + names.dropFirst(count)).joined(separator: "/")
+            if let real = RealPath.of(part) {
+                return ([real] + names.dropFirst(count)).joined(separator: "/")
             }
             guard FileStatus(part, followingLinks: false) == nil, errno == ENOENT else { return nil }
         }
@@ -252,11 +251,6 @@ struct ToolUse: Sendable {
     /// The path of names below a directory, which is absolute.
     static func joined(_ directory: String, with names: [String]) -> String {
         (directory.isSame(as: "/") ? "" : directory) + names.map { "/" + $0 }.joined()
-    }
-
-    /// Whether an absolute path is another one, or below it.
-    private static func isInside(_ path: String, of directory: String) -> Bool {
-        path.isSame(as: directory) || path.begins(with: directory.isSame(as: "/") ? "/" : directory + "/")
     }
 
     /// The names of a relative path; nil for one that is absolute or goes up.

@@ -108,9 +108,7 @@ package enum OutputFile {
         for _ in 0..<40 {
             let name = path.parts("/").last.map(String.init) ?? ""
             let parent = String(path.dropLast(name.count))
-            guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
-            let directory = String(cString: resolved)
-            free(resolved)
+            guard let directory = RealPath.of(parent.isEmpty ? "." : parent) else { return nil }
             if directory == "/proc/\(getpid())/fd" { return Int32(name) }
             var link = [UInt8](repeating: 0, count: Int(PATH_MAX))
             let count = readlink("\(directory)/\(name)", &link, link.count)
@@ -123,9 +121,8 @@ package enum OutputFile {
 
     /// The path after following all links.
     private static func target(of path: String) throws -> String {
-        guard let resolved = realpath(path, nil) else { throw failure(path) }
-        defer { free(resolved) }
-        return String(cString: resolved)
+        guard let target = RealPath.of(path) else { throw failure(path) }
+        return target
     }
 
     /// Opens an existing file for writing. Neither creates nor truncates.

@@ -4,7 +4,7 @@ import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import Glibc
+import LocalState
 import PairingAgent
 import Terminal
 
@@ -104,15 +104,8 @@ struct HostRuleAddCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let rule = try await output.owner.addRule(rule, project: project.map(Self.place))
+        let rule = try await output.owner.addRule(rule, project: project.map { RealPath.of($0) ?? $0 })
         output.result(rule, id: "\(rule.id)") { TerminalText.line("Rule \(rule.id): \(rule.text)") }
-    }
-
-    /// The whole path of a directory that is there; else the word.
-    private static func place(_ word: String) -> String {
-        guard let path = realpath(word, nil) else { return word }
-        defer { free(path) }
-        return String(cString: path)
     }
 }
 

@@ -239,12 +239,11 @@ private enum ServedProjects {
         let current = FileManager.default.currentDirectoryPath
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.begins(with: "/") ? project : "\(current)/\(project)"
-            guard let resolved = realpath(path, nil) else {
+            guard let resolved = RealPath.of(path) else {
                 let kind: AppError.Kind = errno == EACCES ? .permissionDenied : .nothingFound
                 throw AppError(kind, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
             }
-            defer { free(resolved) }
-            return String(cString: resolved)
+            return resolved
         }
     }
 }

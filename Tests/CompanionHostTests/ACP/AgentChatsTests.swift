@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import LocalState
 import Logging
 import Testing
 
@@ -47,7 +48,7 @@ struct AgentChatsTests {
             for folder in [place, project + "/beds"] {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             }
-            let root = try #require(ProjectCatalog.canonical(project))
+            let root = try #require(RealPath.of(project))
             let agent = try SessionAgent(in: place, options)
             try await withHostAndDevice(in: directory) {
                 var launch = ACPLaunch(id: "fake", name: "Fake", command: agent.command)

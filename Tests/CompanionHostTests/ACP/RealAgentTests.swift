@@ -2,6 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 import Testing
 
@@ -265,7 +266,7 @@ struct RealAgentTests {
             try FileManager.default.createDirectory(atPath: garden, withIntermediateDirectories: true)
             try Data(Self.plain.utf8).write(to: URL(filePath: directory + "/agent.py"))
             let command = [RealAgent.python, directory + "/agent.py", directory + "/sessions"]
-            let root = try #require(ProjectCatalog.canonical(garden))
+            let root = try #require(RealPath.of(garden))
             func with(_ name: String, _ body: (TestDevice) async throws -> Void) async throws {
                 try await withHostAndDevice(in: "\(directory)/\(name)") {
                     $0.projects = [root]

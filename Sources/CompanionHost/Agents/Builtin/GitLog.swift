@@ -1,5 +1,4 @@
 import CompanionWire
-import Glibc
 import LocalState
 
 /// The latest commits of a project that is a repository, by `git log`.
@@ -87,10 +86,8 @@ struct GitLog {
     }
 
     private static func isFile(_ path: String, inside directory: String) -> Bool {
-        guard let resolved = realpath(path, nil) else { return false }
-        defer { free(resolved) }
-        let path = String(cString: resolved)
-        return FileStatus(path)?.kind == .file && path.begins(with: directory + "/")
+        guard let path = RealPath.of(path) else { return false }
+        return FileStatus(path)?.kind == .file && RealPath.isInside(path, of: directory)
     }
 
     private func run(count: Int) async throws -> GitProgram.Result {

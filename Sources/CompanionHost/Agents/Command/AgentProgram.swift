@@ -10,10 +10,9 @@ package enum AgentProgram {
     /// - Returns: Its path; nil if there is no such program that may be run.
     package static func find(_ name: String) -> String? {
         if name.has("/") {
-            guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }
-            defer { free(resolved) }
+            guard isExecutable(name), let resolved = RealPath.of(name) else { return nil }
             // The name stays as it is given, made absolute: programs look at the name that they are called by.
-            return name.begins(with: "/") ? name : String(cString: resolved)
+            return name.begins(with: "/") ? name : resolved
         }
         return searchPath.parts(":").lazy.map { "\($0)/\(name)" }.first { $0.begins(with: "/") && isExecutable($0) }
     }
@@ -43,11 +42,7 @@ package enum AgentProgram {
         return sorted.map { "\(place)/versions/node/\($0.0)/bin" }
     }
 
-    private static let ownFolder: String? = {
-        guard let path = realpath("/proc/self/exe", nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path).cut(atLast: "/").map { String($0.before) }
-    }()
+    private static let ownFolder = RealPath.of("/proc/self/exe")?.cut(atLast: "/").map { String($0.before) }
 
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
     static func found(_ name: String?) throws(CompanionHostError) -> String {

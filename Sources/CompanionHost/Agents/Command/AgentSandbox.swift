@@ -41,21 +41,21 @@ package struct AgentSandbox: Sendable, Hashable {
                 "--sandbox needs bubblewrap, which is not installed (sudo apt install bubblewrap)."
             )
         }
-        guard let home = Self.resolved(home), !home.isSame(as: "/") else {
+        guard let home = RealPath.of(home), !home.isSame(as: "/") else {
             throw CompanionHostError(.agentNotFound, "--sandbox hides the home directory, and there is none.")
         }
         facts = AdminSandbox(network: hasNetwork)
         (self.program, self.home, self.usesWorktrees) = (program, home, usesWorktrees)
         self.projects = projects
-        self.hidden = hidden.compactMap(Self.resolved)
-        self.writable = writable.compactMap(Self.resolved)
+        self.hidden = hidden.compactMap(RealPath.of)
+        self.writable = writable.compactMap(RealPath.of)
     }
 
     /// Checks that a project can be served: one with the home directory in it would show what the box hides.
     ///
     /// - Throws: ``CompanionHostError/Code/invalidProject``.
     package func check(project: String) throws(CompanionHostError) {
-        guard !Self.isInside(home, of: project) else {
+        guard !RealPath.isInside(home, of: project) else {
             throw CompanionHostError(
                 .invalidProject,
                 "--sandbox hides the home directory, but the project \(project) has it in it."
@@ -78,9 +78,9 @@ package struct AgentSandbox: Sendable, Hashable {
         words += ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"]
         let worktrees = project + "-worktrees"
         if usesWorktrees { mkdir(worktrees, 0o777) }
-        let places = (own.compactMap(Self.resolved) + writable + [project, worktrees, directory]).unique
-        func isIn(_ places: [String], _ path: String) -> Bool { places.contains { Self.isInside(path, of: $0) } }
-        let others = projects.filter { !Self.isInside($0, of: project) && !Self.isInside(project, of: $0) }
+        let places = (own.compactMap(RealPath.of) + writable + [project, worktrees, directory]).unique
+        func isIn(_ places: [String], _ path: String) -> Bool { places.contains { RealPath.isInside(path, of: $0) } }
+        let others = projects.filter { !RealPath.isInside($0, of: project) && !RealPath.isInside(project, of: $0) }
         for place in hidden + others where !isIn(empty + places, place) { words += ["--tmpfs", place] }
         let needed = BoxedProgram(command: command, home: home, writable: places).places
         for place in needed { words += ["--ro-bind", place, place] }
@@ -112,15 +112,5 @@ package struct AgentSandbox: Sendable, Hashable {
             }
         }
         return words
-    }
-
-    static func isInside(_ path: String, of directory: String) -> Bool {
-        path.isSame(as: directory) || path.begins(with: directory + "/")
-    }
-
-    private static func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }

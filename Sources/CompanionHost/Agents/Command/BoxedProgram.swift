@@ -26,7 +26,7 @@ struct BoxedProgram: Sendable {
         files += AgentProgram.searchPath.parts(":").map { "\($0)/-" }
         let found = files.compactMap(place(of:)).unique.filter { FileStatus($0) != nil }
         return found.filter { place in
-            !found.contains { !$0.isSame(as: place) && AgentSandbox.isInside(place, of: $0) }
+            !found.contains { !$0.isSame(as: place) && RealPath.isInside(place, of: $0) }
         }
     }
 
@@ -34,7 +34,7 @@ struct BoxedProgram: Sendable {
         guard files.count < Self.mostLinks, !files.contains(where: { $0.isSame(as: path) }) else { return }
         files.append(path)
         let name = Self.normal(path)
-        guard !writable.contains(where: { AgentSandbox.isInside(name, of: $0) }) else { return }
+        guard !writable.contains(where: { RealPath.isInside(name, of: $0) }) else { return }
         if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
             let directory = path.cut(atLast: "/")?.before ?? ""
             // Links of the directories above are resolved by the kernel.
@@ -42,10 +42,8 @@ struct BoxedProgram: Sendable {
         } else if let interpreter = Self.interpreter(of: path) {
             collect(interpreter, into: &files)
         }
-        if let resolved = realpath(path, nil) {
-            defer { free(resolved) }
-            let real = String(cString: resolved)
-            if !files.contains(where: { $0.isSame(as: real) }) { collect(real, into: &files) }
+        if let real = RealPath.of(path), !files.contains(where: { $0.isSame(as: real) }) {
+            collect(real, into: &files)
         }
     }
 

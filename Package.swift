@@ -33,6 +33,7 @@ let program: [LinkerSetting] = [
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
     .target(name: "CConfinement"),
+    .target(name: "CICUData"),
     .target(name: "CompanionWire", dependencies: ["CPCRE2"], swiftSettings: strict),
     .target(name: "LocalState", dependencies: ["CConfinement"], swiftSettings: strict),
     .target(
@@ -209,9 +210,9 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Doctor", "History", "HostOwner", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent",
-            "Providers", "QRCodec", "Relay", "Terminal",
+            "CICUData", "CompanionApp", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop",
+            "Discovery", "Doctor", "History", "HostOwner", "Identity", "LineEditor", "LocalState", "Markdown",
+            "PairingAgent", "Providers", "QRCodec", "Relay", "Terminal",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

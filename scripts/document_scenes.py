@@ -556,7 +556,7 @@ BEDS = {"show beds": "water the beds"}
 SERVICE_LINES = {line: SERVICE for line in (
     "systemctl --user daemon-reload", "systemctl --user enable --now pairtool-auto",
     "systemctl --user enable --now pairtool-outbox", "systemctl --user enable --now pairtool-host && pairtool host pair")}
-CAMERA = "there is no camera in the network; FrameTests reads such streams"
+CAMERA = "there is no camera in the network; FrameScanTests reads such streams"
 GUIDE = {
     "scripts/install": "InstallTests runs it", "scripts/install --prefix /opt/tool": "InstallTests runs it",
     "scripts/install --uninstall": "InstallTests runs it",

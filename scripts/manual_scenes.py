@@ -38,7 +38,8 @@ def asked(words="run the tests"):
 
 
 def chat_id(stage):
-    return {"ee5f": stage.shell("pairtool chats list garden -q").split()[0], "3f2a": stage.shell("pairtool chats list garden -q").split()[0]}
+    newest = stage.shell("pairtool chats list garden -q").split()[0]
+    return {"ee5f": newest, "3f2a": newest}
 
 
 def host_id(stage):
@@ -69,6 +70,17 @@ ACP = {
     "pairtool acp serve --project garden --agent codex": Scene(before=lambda stage: serve(stage, "--agent codex")),
 }
 
+def kitchen(stage):
+    """A Jarvis host: reasons are for those."""
+    jarvis(stage)
+    stage.shell("pairtool hosts rename 127.0.0.1:9000 Kitchen")
+
+
+def no_kitchen(stage):
+    stage.shell("pairtool hosts forget Kitchen --yes")
+    stage.leave("jarvis")
+
+
 APPROVALS = {
     "pairtool approvals list": Scene(before=asked()),
     "pairtool approvals list --watch --json": Scene(until='"id"', **WATCHED),
@@ -78,8 +90,8 @@ APPROVALS = {
     "pairtool approvals approve 7b0e --always": Scene(before=asked(), swap=question_id),
     'pairtool approvals approve 7b0e --option "Yes, in this folder"': Scene(before=asked(), swap=question_id),
     "pairtool approvals reject 7b0e": Scene(before=asked(), swap=question_id),
-    'pairtool approvals reject 7b0e --reason "wrong room" --host Kitchen': "a reason is for Jarvis hosts; JarvisApprovalTests gives one",
-    "pairtool approvals answer 7b0e": Scene(before=asked("release it"), swap=question_id, typed=scenes.FORM),
+    'pairtool approvals reject 7b0e --reason "wrong room" --host Kitchen': Scene(before=kitchen, swap=lambda stage: {"7b0e": "7B0E4A52"}),
+    "pairtool approvals answer 7b0e": Scene(before=then(no_kitchen, asked("release it")), swap=question_id, typed=scenes.FORM),
     "pairtool approvals answer 7b0e --field branch=main --field checks=lint,test": Scene(before=asked("release it"), swap=question_id),
     "pairtool approvals answer 7b0e --dismiss": Scene(before=asked("release it"), swap=question_id),
     "pairtool approvals --watch --notify": Scene(before=asked(), until="Run the tests", **WATCHED),
